@@ -1,0 +1,131 @@
+# nicpass: gives virtual machines network cards by PCI passthrough and measures what that buys.
+# The builder's variables: CC, CFLAGS, CPPFLAGS, LDFLAGS, PREFIX and friends, DESTDIR.
+
+VERSION := 0.1.0
+B ?= build
+SANITIZE ?=
+WERROR ?=
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+SBINDIR ?= $(PREFIX)/sbin
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+SYSCONFDIR ?= /etc
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+UDEVRULESDIR ?= $(PREFIX)/lib/udev/rules.d
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
+POLKITRULESDIR ?= $(DATADIR)/polkit-1/rules.d
+INSTALL ?= install
+PKG_CONFIG ?= pkg-config
+SCDOC ?= scdoc
+CFLAGS ?= -O2 -g
+V ?=
+Q := $(if $(V),,@)
+
+DEPS_BUILD := gcc make pkg-config libglib2.0-dev libjansson-dev libiperf-dev libsctp-dev \
+	libssl-dev libnl-3-dev libnl-route-3-dev libpcre2-dev scdoc
+DEPS_CHECK := $(DEPS_BUILD) clang clang-format libclang-rt-14-dev perl iproute2 iperf3 file procps jq
+
+MY_CPPFLAGS := -I. -D_GNU_SOURCE -DG_LOG_DOMAIN='"nicpass"' -DG_LOG_USE_STRUCTURED \
+	-DGLIB_VERSION_MIN_REQUIRED=GLIB_VERSION_2_74 -DGLIB_VERSION_MAX_ALLOWED=GLIB_VERSION_2_74 \
+	-DNP_VERSION='"$(VERSION)"' -DNP_SBINDIR='"$(SBINDIR)"' -DNP_DATADIR='"$(DATADIR)"'
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wformat=2 \
+	-Wpointer-arith -Wvla -Wwrite-strings -Wcast-qual -Wundef -Wimplicit-fallthrough \
+	-Wswitch-enum -Wno-unused-parameter -Wno-missing-field-initializers
+IS_CLANG := $(findstring clang,$(shell $(CC) --version 2>/dev/null))
+WARNINGS += $(if $(IS_CLANG),,-Wlogical-op -Wduplicated-cond)
+MY_CFLAGS := -std=gnu17 -ffile-prefix-map=$(CURDIR)/= $(WARNINGS) $(if $(WERROR),-Werror) \
+	-fstack-protector-strong -fstack-clash-protection -fcf-protection -fPIE
+MY_LDFLAGS := -Wl,-z,relro,-z,now -Wl,--as-needed
+ifneq ($(SANITIZE),)
+MY_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
+MY_LDFLAGS += -fsanitize=$(SANITIZE)
+else ifeq ($(findstring FORTIFY,$(CPPFLAGS))$(findstring -O0,$(CFLAGS)),)
+MY_CPPFLAGS += -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+endif
+
+# One pkg-config call a package set; libiperf has no .pc file.
+GLIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags glib-2.0 jansson libnl-route-3.0 2>/dev/null)
+GLIB_LIBS := $(shell $(PKG_CONFIG) --libs glib-2.0 jansson 2>/dev/null)
+NL_LIBS := $(shell $(PKG_CONFIG) --libs libnl-route-3.0 2>/dev/null)
+IPERF_LIBS := -liperf -lsctp -lssl -lcrypto -lm
+STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs glib-2.0 jansson libnl-route-3.0) -liperf -lsctp \
+	$(shell $(PKG_CONFIG) --static --libs libssl) -lm
+# libiperf does not say when its interval clock starts; agent/iperf.c sees it through this seam.
+AGENT_WRAP := -Wl,--wrap=iperf_init_test
+
+sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
+objects = $(patsubst %.c,$(B)/%.o,$(1))
+
+LIB_SRC := $(call sources,lib/base lib/proto lib/bench)
+AGENT_SRC := $(call sources,agent)
+CLI_SRC := $(call sources,cli)
+UNIT_SRC := $(call sources,tests/unit)
+PROCESS_SRC := $(call sources,tests/agent)
+TESTS_C := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC) $(filter tests/agent/test-%,$(PROCESS_SRC)))
+TESTS_SH := $(sort $(wildcard tests/check/*.sh tests/agent/*.sh tests/cli/*.sh))
+MAN_SRC := $(sort $(wildcard cli/*.scd agent/*.scd templates/*.scd))
+MAN := $(patsubst %.scd,$(B)/man/%,$(notdir $(MAN_SRC)))
+ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(PROCESS_SRC)
+FORMATTED := $(sort $(ALL_C) $(wildcard $(addsuffix *.h,$(sort $(dir $(ALL_C))))))
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all check check-tests bench install demo deps deps-check format format-check help clean distclean
+
+# doc: all          build the programs and man pages (the default)
+all: $(B)/nicpass $(B)/nicpass-agent $(MAN)
+
+$(B)/libnicpass.a: $(call objects,$(LIB_SRC))
+	@rm -f $@
+	$(Q)ar rcsD $@ $^
+
+$(B)/nicpass: $(call objects,$(CLI_SRC)) $(B)/libnicpass.a
+	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+
+# The agent is static so that one file serves every distribution; sanitizers need a dynamic one. The linker
+# warns about NSS in parts of GLib and OpenSSL that are never called: addresses are numeric only.
+$(B)/nicpass-agent: $(call objects,$(AGENT_SRC)) $(B)/libnicpass.a
+ifeq ($(SANITIZE),)
+	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -static -Wl,--no-warnings $(LDFLAGS) -o $@ $^ $(AGENT_WRAP) $(STATIC_LIBS) $(LDLIBS)
+else
+	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(AGENT_WRAP) $(NL_LIBS) $(GLIB_LIBS) $(IPERF_LIBS) $(LDLIBS)
+endif
+
+$(B)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MY_CPPFLAGS) $(GLIB_CFLAGS) $(CPPFLAGS) $(MY_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# Tests: each .c is a program; what several process tests share is in the files not called test-*.
+PROCESS_COMMON := $(call objects,$(filter-out tests/agent/test-%,$(PROCESS_SRC)))
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnicpass.a
+	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+$(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libnicpass.a
+	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+
+# doc: check-tests  run every test on the programs in B, as TAP through prove
+check-tests: all $(TESTS_C)
+	NP_BUILD=$(abspath $(B)) prove --exec '' $(TESTS_C) $(TESTS_SH)
+
+$(B)/man/%: %.scd
+	@mkdir -p $(@D)
+	$(Q)$(SCDOC) < $< > $@
+vpath %.scd cli agent templates
+
+# doc: format       rewrite the sources with clang-format
+format:
+	clang-format -i $(FORMATTED)
+format-check:
+	clang-format --dry-run --Werror $(FORMATTED)
+
+# doc: clean        remove the build folder
+clean distclean:
+	rm -rf $(B)
+
+# doc: help         this list
+help:
+	@sed -n 's/^# doc: //p' $(firstword $(MAKEFILE_LIST))
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

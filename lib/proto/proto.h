@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the nicpass authors
+ *
+ * The protocol between host and agent: frames, messages, verbs and their fields.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <glib.h>
+#include <jansson.h>
+
+#include "lib/base/json.h"
+
+/* # The protocol, version 1
+ *
+ * Transport: any ordered byte stream (virtio-serial port, unix socket, stdin and stdout). One JSON
+ * object a line, "\n" ends it, at most NP_PROTO_LINE_MAX bytes with the end. Empty lines mean
+ * nothing.
+ *
+ *     host -> agent   {"id":7,"verb":"serve", ...the verb's fields}
+ *     agent -> host   {"session":S,"id":7,"ok":{...}}
+ *                     {"session":S,"id":7,"error":{"code":"busy","text":"..."}}
+ *                     {"session":S,"event":"process", ...the event's fields}
+ *
+ * id: a whole number from 1, chosen by the host, unique in its session; the reply repeats it. Every
+ * request gets exactly one reply; replies may overtake each other. code: a name of np_error_name.
+ * Events come unasked. A line that is no request (not JSON, no id, too long) is answered with
+ * "id":0 and an error; the rest of an overlong line is dropped.
+ *
+ * Resynchronisation: after every connect the stream may hold the tail of an older conversation in
+ * both directions. The host sends "\n", then hello with its session id, and drops whatever arrives
+ * until a line carries that session id and the hello's request id. The agent answers other verbs
+ * before the first hello with an error. S is null in an agent's line before its first hello.
+ *
+ * Sessions: a hello with another session id than the agent's current one ends the old session: its
+ * jobs are killed, its sampler stops, changed NICs are put back. The same id continues it after a
+ * lost connection. When the host goes away the session lives on for NP_PROTO_GONE_MS, then ends in
+ * the same way.
+ *
+ * Times are in ns on the agent's own CLOCK_MONOTONIC, rates in bit/s, counters in bytes and
+ * packets.
+ *
+ * ## Verbs
+ *
+ * hello      {protocol, session}
+ *            -> {protocol, agent, iperf, now_ns}; another protocol version is an "unsupported"
+ * error. May be repeated at any time, also to read the agent's clock. info       {} -> {kernel,
+ * distribution, virtualisation, clock_source, cpus, cpu_model, hz, sysctls: {name: value}, nics:
+ * [NIC]} NIC: {name, mac, permanent_mac, pci, driver, firmware, speed_mbps, mtu, up, carrier,
+ * queues_rx, queues_tx, ring_rx, ring_tx, offloads: [names that are on], rx_bytes, tx_bytes,
+ * rx_packets, tx_packets}; what the kernel does not say is absent. Loopback is listed too. At most
+ *            NP_PROTO_NICS_MAX NICs.
+ * nic-set    {mac, address?, mtu?, up?} -> {name}: finds the one NIC with this MAC (its permanent
+ * MAC first), keeps network managers off it, sets what is given. address: "198.18.0.1/24"; replaces
+ *            all addresses of its family on that NIC.
+ *            What was there is remembered on the first nic-set of a NIC in a session.
+ * nic-restore {mac?} -> {restored: count}: puts that NIC, or every NIC, back.
+ * serve      {ports: [..], watchdog_ms} -> {} once every port listens. One one-off iperf server
+ * process a port; job id = request id. Events: process per server, then end. load       {action:
+ * "arm", target, ports: [..], seconds, interval_ms, watchdog_ms, streams?, omit?, reverse?,
+ * protocol?: "tcp"|"udp", rate_bps?, congestion?, window_bytes?, zerocopy?, cpus?: [..],
+ *            source_port?} -> {} once every client process waits for its go; job id = request id.
+ *            One client process a port. rate_bps is per process, 0 unlimited; UDP needs one. cpus:
+ * process i is bound to cpus[i mod length]. source_port: process i's first stream binds source_port
+ * + i * streams. omit (s) is iperf's own; seconds does not contain it. {action: "go", job, at_ns}
+ * -> {} at once; the processes start when the clock reads at_ns (0: now). Events: process per
+ * client, then end. cpu        {action: "start", period_ms, at_ns?: [..], macs?: [..]} ->
+ * {}; one sample at once, one each period, and one at each time of at_ns. macs: whose counters to
+ * read (default: every NIC). Events: sample. {action: "stop"} -> {samples, clamped} after a last
+ * sample. One sampler at a time. cancel     {job} -> {} : kills the job's processes; process events
+ * with error "interrupted" and end follow. A job that has ended already: {}. bye        {} -> {}:
+ * ends the session as above.
+ *
+ * ## Events
+ *
+ * process    {job, index, port, pid, ok: bool, error?: {code, text}, stderr?, start_ns?, tries,
+ * user_us, system_us, max_rss_kib, protocol?, streams?, congestion?, mss?, sndbuf?, rcvbuf?,
+ *            intervals: {start_us: [..], end_us: [..], bytes: [..], retransmits?: [..], lost?:
+ * [..], packets?: [..]}, bytes?, retransmits?} One iperf process has been reaped. start_ns: when
+ * libiperf's interval clock started (absent when the test did not start). Interval times count from
+ * there; each interval is the sum of the process's streams, of what this end sent or received. At
+ * most NP_PROTO_INTERVALS_MAX intervals. end        {job}: no process of the job is left. sample
+ * {now_ns, edge: bool, cpu: [[user, nice, system, irq, softirq, steal, idle, iowait] per CPU], hz,
+ * nics: [[mac, rx_bytes, tx_bytes, rx_packets, tx_packets] ..], processes: [[job, index, cpu_ns]
+ * ..]} cpu: /proc/stat ticks (hz a second) with guest time inside user and nice, as the kernel
+ * counts. edge: taken for one of at_ns. processes: CPU time that each live iperf process has used.
+ */
+
+#define NP_PROTO_VERSION       1
+#define NP_PROTO_LINE_MAX      (64 * 1024)
+#define NP_PROTO_GONE_MS       30000
+#define NP_PROTO_NICS_MAX      64
+#define NP_PROTO_PORTS_MAX     64
+#define NP_PROTO_INTERVALS_MAX 600
+#define NP_PROTO_PORT_NAME     "org.nicpass.agent.0"
+
+typedef enum {
+    NP_VERB_HELLO,
+    NP_VERB_INFO,
+    NP_VERB_NIC_SET,
+    NP_VERB_NIC_RESTORE,
+    NP_VERB_SERVE,
+    NP_VERB_LOAD,
+    NP_VERB_CPU,
+    NP_VERB_CANCEL,
+    NP_VERB_BYE,
+} NpVerb;
+
+/* A request that has passed every check of the tables: fields are present, of their type and in
+ * range. */
+typedef struct {
+    int64_t id;
+    NpVerb verb;
+    json_t *fields; /* the whole object */
+} NpRequest;
+
+void np_request_clear(NpRequest *request);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(NpRequest, np_request_clear)
+
+const char *np_verb_name(NpVerb verb);
+
+/* Parses one line from the host. On failure throws PROTOCOL (or UNSUPPORTED for an unknown verb)
+ * and sets *ret_id to the id to answer with: the request's if it could be read, else 0. Pure. */
+bool np_request_parse(const char *line, size_t size, NpRequest *ret_request, int64_t *ret_id,
+                      GError **error);
+
+/* Messages (transfer full). fields and ok are taken over and may be NULL for none; session may be
+ * NULL. */
+json_t *np_request_new(int64_t id, NpVerb verb, json_t *fields);
+json_t *np_reply_ok(const char *session, int64_t id, json_t *ok);
+json_t *np_reply_error(const char *session, int64_t id, const GError *error);
+json_t *np_event_new(const char *session, const char *event, json_t *fields);
+
+/* A wire error object {code, text} as a GError of our domain; text is prefixed with nothing. */
+void np_error_from_json(const json_t *object, GError **error);
+json_t *np_error_to_json(const GError *error);
