@@ -114,11 +114,45 @@ $(B)/man/%: %.scd
 	$(Q)$(SCDOC) < $< > $@
 vpath %.scd cli agent templates
 
-# doc: format       rewrite the sources with clang-format
+# doc: deps         install what a build needs, with apt (deps-check: and the tests)
+deps: ; $(call apt_install,$(DEPS_BUILD))
+deps-check: ; $(call apt_install,$(DEPS_CHECK))
+
+# Installs the packages that are missing; a machine that has them all is left alone.
+define apt_install
+	@missing=$$(for p in $(1); do \
+		dpkg-query -W -f '$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
+	test -z "$$missing" && exit 0; \
+	if [ "$$(id -u)" != 0 ]; then \
+		echo "as root: apt-get install --no-install-recommends" $$missing >&2; exit 1; fi; \
+	apt-get update -q && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$missing
+endef
+
+# doc: demo         as root: install what is missing, build, measure two namespaces of this machine
+demo: deps
+	$(MAKE) all
+	$(B)/nicpass bench templates/scenarios/local.ini --out $(B)/demo-$$(date +%Y%m%d-%H%M%S)
+
+# doc: check        as root: install what is missing; format, gcc, clang, sanitizers, every test
+check: deps-check
+	$(MAKE) format-check
+	$(MAKE) WERROR=1 check-tests
+	$(MAKE) B=$(B)-clang CC=clang WERROR=1 all $(patsubst $(B)/%,$(B)-clang/%,$(TESTS_C))
+	$(MAKE) B=$(B)-asan SANITIZE=address,undefined WERROR=1 check-tests
+
+# doc: format       rewrite the sources with clang-format (format-check: only look)
 format:
 	clang-format -i $(FORMATTED)
 format-check:
 	clang-format --dry-run --Werror $(FORMATTED)
+
+# doc: install      copy everything to PREFIX below DESTDIR
+install: all
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(SBINDIR) $(DATADIR)/nicpass/scenarios)
+	$(INSTALL) -m755 $(B)/nicpass $(DESTDIR)$(BINDIR)/
+	$(INSTALL) -m755 $(B)/nicpass-agent $(DESTDIR)$(SBINDIR)/
+	$(INSTALL) -m644 $(wildcard templates/scenarios/*.ini) $(DESTDIR)$(DATADIR)/nicpass/scenarios/
 
 # doc: clean        remove the build folder
 clean distclean:
