@@ -13,7 +13,8 @@ typedef struct NpPeer NpPeer;
 typedef void (*NpPeerEvent)(NpPeer *peer, const char *event, const json_t *message, gpointer data);
 
 /* Takes over fd, a stream to an agent (socket, virtio-serial port). name: for messages, such as
- * "sender". event may be NULL. Never fails: a dead stream shows at the first call. */
+ * "sender". event may be NULL. Never fails: a dead stream shows at the first call. The
+ * program must ignore SIGPIPE. */
 NpPeer *np_peer_new(int fd, const char *name, NpPeerEvent event, gpointer data);
 void np_peer_free(NpPeer *peer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpPeer, np_peer_free)
