@@ -65,11 +65,12 @@ CLI_SRC := $(call sources,cli)
 UNIT_SRC := $(call sources,tests/unit)
 FAKE_SRC := $(call sources,tests/fake)
 PROCESS_SRC := $(call sources,tests/agent)
+BENCH_SRC := $(call sources,tests/bench)
 TESTS_C := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC) $(filter tests/agent/test-%,$(PROCESS_SRC)))
 TESTS_SH := $(sort $(wildcard tests/check/*.sh tests/agent/*.sh tests/cli/*.sh))
 MAN_SRC := $(sort $(wildcard cli/*.scd agent/*.scd templates/*.scd))
 MAN := $(patsubst %.scd,$(B)/man/%,$(notdir $(MAN_SRC)))
-ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(FAKE_SRC) $(PROCESS_SRC)
+ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(FAKE_SRC) $(PROCESS_SRC) $(BENCH_SRC)
 FORMATTED := $(sort $(ALL_C) $(wildcard $(addsuffix *.h,$(sort $(dir $(ALL_C))))))
 
 .DELETE_ON_ERROR:
@@ -145,6 +146,14 @@ check: deps-check
 	$(MAKE) WERROR=1 check-tests
 	$(MAKE) B=$(B)-clang CC=clang WERROR=1 all $(patsubst $(B)/%,$(B)-clang/%,$(TESTS_C))
 	$(MAKE) B=$(B)-asan SANITIZE=address,undefined WERROR=1 check-tests
+
+# doc: bench        as root: what the agent costs, and its load against plain iperf3
+bench: deps-check
+	$(MAKE) all $(patsubst %.c,$(B)/%,$(BENCH_SRC))
+	NP_BUILD=$(abspath $(B)) $(B)/tests/bench/agent-vs-iperf3
+
+$(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/cli/netns.o $(B)/libnicpass.a
+	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
 
 # doc: format       rewrite the sources with clang-format (format-check: only look)
 format:
