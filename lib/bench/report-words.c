@@ -128,9 +128,10 @@ np_report_head(const json_t *records, bool colour, GString *out)
     head_where(record, "sender", shared ? "  where  " : "  sender ", out);
     if (!shared)
         head_where(record, "receiver", "  recvr  ", out);
+    const char *iperf = np_json_string(sender, "iperf", "?");
     line(out, "  with   ", "         ", "nicpass %s, agent %s, iperf %s",
          np_json_string(record, "nicpass", "?"), np_json_string(sender, "agent", "?"),
-         np_json_string(sender, "iperf", "?"));
+         g_str_has_prefix(iperf, "iperf ") ? iperf + strlen("iperf ") : iperf);
     if (shared)
         line(out, "", "",
              "Both ends and the load generator share this one kernel: busy cores include both "
