@@ -25,7 +25,7 @@ V ?=
 Q := $(if $(V),,@)
 
 DEPS_BUILD := gcc make pkg-config libglib2.0-dev libjansson-dev libiperf-dev libsctp-dev \
-	libssl-dev libnl-3-dev libnl-route-3-dev libpcre2-dev scdoc
+	libssl-dev libnl-3-dev libnl-route-3-dev libpcre2-dev libgsl-dev scdoc
 DEPS_CHECK := $(DEPS_BUILD) clang clang-format libclang-rt-14-dev perl iproute2 iperf3 file procps jq
 
 MY_CPPFLAGS := -I. -D_GNU_SOURCE -DG_LOG_DOMAIN='"nicpass"' -DG_LOG_USE_STRUCTURED \
@@ -50,6 +50,7 @@ endif
 GLIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags glib-2.0 jansson libnl-route-3.0 2>/dev/null)
 GLIB_LIBS := $(shell $(PKG_CONFIG) --libs glib-2.0 jansson 2>/dev/null)
 NL_LIBS := $(shell $(PKG_CONFIG) --libs libnl-route-3.0 2>/dev/null)
+GSL_LIBS := $(shell $(PKG_CONFIG) --libs gsl 2>/dev/null)
 IPERF_LIBS := -liperf -lsctp -lssl -lcrypto -lm
 STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs glib-2.0 jansson libnl-route-3.0) -liperf -lsctp \
 	$(shell $(PKG_CONFIG) --static --libs libssl) -lm
@@ -85,7 +86,7 @@ $(B)/libnicpass.a: $(call objects,$(LIB_SRC))
 	$(Q)ar rcsD $@ $^
 
 $(B)/nicpass: $(call objects,$(CLI_SRC)) $(B)/libnicpass.a
-	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) $(GSL_LIBS) -lm $(LDLIBS)
 
 # The agent is static so that one file serves every distribution; sanitizers need a dynamic one. The linker
 # warns about NSS in parts of GLib and OpenSSL that are never called: addresses are numeric only.
@@ -106,10 +107,12 @@ $(B)/libfake.a: $(call objects,$(FAKE_SRC))
 
 # Tests: each .c is a program; what several process tests share is in the files not called test-*.
 PROCESS_COMMON := $(call objects,$(filter-out tests/agent/test-%,$(PROCESS_SRC)))
+LIBS := $(NL_LIBS) $(GLIB_LIBS) $(GSL_LIBS) -lm
+link = $(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(1) $(LIBS) $(LDLIBS)
 $(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libfake.a $(B)/libnicpass.a
-	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+	$(link)
 $(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libnicpass.a
-	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+	$(link)
 
 # doc: check-tests  run every test on the programs in B, as TAP through prove
 check-tests: all $(TESTS_C)
