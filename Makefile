@@ -51,11 +51,12 @@ GLIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags glib-2.0 jansson libnl-route-3.0 2
 GLIB_LIBS := $(shell $(PKG_CONFIG) --libs glib-2.0 jansson 2>/dev/null)
 NL_LIBS := $(shell $(PKG_CONFIG) --libs libnl-route-3.0 2>/dev/null)
 GSL_LIBS := $(shell $(PKG_CONFIG) --libs gsl 2>/dev/null)
-IPERF_LIBS := -liperf -lsctp -lssl -lcrypto -lm
+# From the archive also in a dynamic agent: a shared library does not see the wrapped names.
+IPERF_LIBS := -l:libiperf.a -lsctp -lssl -lcrypto -lm
 STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs glib-2.0 jansson libnl-route-3.0) -liperf -lsctp \
 	$(shell $(PKG_CONFIG) --static --libs libssl) -lm
 # libiperf does not say when its interval clock starts; agent/iperf.c sees it through this seam.
-AGENT_WRAP := -Wl,--wrap=iperf_init_test
+AGENT_WRAP := -Wl,--wrap=iperf_init_test -Wl,--wrap=iperf_reset_stats
 
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(B)/%.o,$(1))
