@@ -267,10 +267,8 @@ static void
 operation_spawn(Operation *operation, const char *const *argv)
 {
     GError *error = NULL;
-    if (np_child_spawn(argv, -1, HELPER_WATCHDOG_MS, HELPER_OUTPUT_MAX, NULL, helper_done,
-                       operation, &error))
-        g_ptr_array_add(operation->managers->open, operation);
-    else
+    if (!np_child_spawn(argv, -1, HELPER_WATCHDOG_MS, HELPER_OUTPUT_MAX, NULL, helper_done,
+                        operation, &error))
         operation_end(operation, error);
 }
 

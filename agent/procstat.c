@@ -34,7 +34,8 @@ np_procstat_complete(const char *text)
             return false;
         text = end + 1;
     }
-    return *text != '\0';
+    /* "c" and "cp" at the end may become another CPU's line. */
+    return *text != '\0' && strncmp(text, "cpu", MIN(strlen(text), 3)) != 0;
 }
 
 static bool
