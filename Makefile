@@ -58,6 +58,9 @@ STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs glib-2.0 jansson libnl-route
 # libiperf does not say when its interval clock starts; agent/iperf.c sees it through this seam.
 AGENT_WRAP := -Wl,--wrap=iperf_init_test -Wl,--wrap=iperf_reset_stats
 
+LIBS := $(NL_LIBS) $(GLIB_LIBS) $(GSL_LIBS) -lm
+archive = $(Q)rm -f $@ && ar rcsD $@ $^
+link = $(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(LIBS) $(LDLIBS)
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(B)/%.o,$(1))
 
@@ -83,11 +86,10 @@ FORMATTED := $(sort $(ALL_C) $(wildcard $(addsuffix *.h,$(sort $(dir $(ALL_C))))
 all: $(B)/nicpass $(B)/nicpass-agent $(MAN)
 
 $(B)/libnicpass.a: $(call objects,$(LIB_SRC))
-	@rm -f $@
-	$(Q)ar rcsD $@ $^
+	$(archive)
 
 $(B)/nicpass: $(call objects,$(CLI_SRC)) $(B)/libnicpass.a
-	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) $(GSL_LIBS) -lm $(LDLIBS)
+	$(link)
 
 # The agent is static so that one file serves every distribution; sanitizers need a dynamic one. The linker
 # warns about NSS in parts of GLib and OpenSSL that are never called: addresses are numeric only.
@@ -103,16 +105,17 @@ $(B)/%.o: %.c Makefile
 	$(Q)$(CC) $(MY_CPPFLAGS) $(GLIB_CFLAGS) $(CPPFLAGS) $(MY_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/libfake.a: $(call objects,$(FAKE_SRC))
-	@rm -f $@
-	$(Q)ar rcsD $@ $^
+	$(archive)
+
+# All of the agent but its main and libiperf's child: an archive, so that a test links only what it uses.
+$(B)/libagent-tested.a: $(call objects,$(filter-out agent/main.c agent/iperf.c,$(AGENT_SRC)))
+	$(archive)
 
 # Tests: each .c is a program; what several process tests share is in the files not called test-*.
 PROCESS_COMMON := $(call objects,$(filter-out tests/agent/test-%,$(PROCESS_SRC)))
-LIBS := $(NL_LIBS) $(GLIB_LIBS) $(GSL_LIBS) -lm
-link = $(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(1) $(LIBS) $(LDLIBS)
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libfake.a $(B)/libnicpass.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libfake.a $(B)/libagent-tested.a $(B)/libnicpass.a
 	$(link)
-$(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libnicpass.a
+$(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libagent-tested.a $(B)/libnicpass.a
 	$(link)
 
 # doc: check-tests  run every test on the programs in B, as TAP through prove
@@ -157,7 +160,7 @@ bench: deps-check
 	NP_BUILD=$(abspath $(B)) $(B)/tests/bench/agent-vs-iperf3
 
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/cli/netns.o $(B)/libnicpass.a
-	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+	$(link)
 
 # doc: format       rewrite the sources with clang-format (format-check: only look)
 format:
