@@ -30,7 +30,7 @@ is "$(wc -l <"$dir/good/records.jsonl")" 2 'with one record a run'
 jq -e . "$dir/good/records.jsonl" >/dev/null
 ok $? 'every record is JSON'
 is "$(jq -r .valid "$dir/good/records.jsonl" | sort -u)" true 'every run is valid'
-jq -e 'select((.total.goodput_bps > 1e6 | not) or (.window.from_ns >= .window.to_ns))' \
+jq -e 'select((.totals.goodput_bps > 1e6 | not) or (.window.from_ns >= .window.to_ns))' \
     "$dir/good/records.jsonl" >/dev/null
 is "$?" 4 'goodput is in bit/s and the window has edges'
 has "$(cat "$dir/table")" '^.*direct' 'the table has the baseline'
