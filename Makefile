@@ -98,11 +98,18 @@ $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(MY_CPPFLAGS) $(GLIB_CFLAGS) $(CPPFLAGS) $(MY_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# The parts of the agent that tests call directly: an archive, so that each test links only what it uses.
+AGENT_TESTED := $(patsubst %,$(B)/agent/%.o,ethtool info infoformat managers netbody netlink nic \
+	nicaddress nicroute nicset nicstate procstat sampler)
+$(B)/libagent-tested.a: $(AGENT_TESTED)
+	@rm -f $@
+	$(Q)ar rcsD $@ $^
+
 # Tests: each .c is a program; what several process tests share is in the files not called test-*.
 PROCESS_COMMON := $(call objects,$(filter-out tests/agent/test-%,$(PROCESS_SRC)))
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnicpass.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libagent-tested.a $(B)/libnicpass.a
 	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
-$(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libnicpass.a
+$(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libagent-tested.a $(B)/libnicpass.a
 	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
 
 # doc: check-tests  run every test on the programs in B, as TAP through prove
