@@ -262,7 +262,6 @@ static void
 test_renamed_nic_is_still_the_one(void)
 {
     make_rich_nic();
-    g_autofree char *before = np_test_net_state();
     g_autoptr(NpNics) nics = np_nics_new(false);
     set_ok(nics, "{'mac':'" LEFT "','address':'198.18.0.1/24'}");
     np_test_ip("link set left down");
