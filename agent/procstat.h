@@ -11,7 +11,7 @@
 
 #include <glib.h>
 
-/* So many CPUs still fit one line of the protocol, whatever their counters say. */
+/* So many CPUs, up for ten years, still fit one line of the protocol beside 64 NICs. */
 #define NP_PROCSTAT_CPUS_MAX 512
 
 /* In the order in which they travel. guest and guest_nice are inside user and nice as the kernel

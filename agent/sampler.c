@@ -299,8 +299,10 @@ np_sampler_start(NpSampler *sampler, const json_t *fields, GError **error)
     if (ok) {
         sampler->running = true;
         sampler->next_ns = np_clock_ns() + sampler->period_ns;
-        ok = take_sample(sampler, false, error) && take_due(sampler, error) &&
-             arm_timer(sampler, error);
+        ok = take_sample(sampler, false, error) && take_due(sampler, error);
+        if (ok && !sampler->running)
+            return true; /* stopped by its first samples' receiver */
+        ok = ok && arm_timer(sampler, error);
     }
     if (!ok) {
         clear_run(sampler);
