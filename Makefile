@@ -17,6 +17,7 @@ UDEVRULESDIR ?= $(PREFIX)/lib/udev/rules.d
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 POLKITRULESDIR ?= $(DATADIR)/polkit-1/rules.d
+PKLADIR ?= /var/lib/polkit-1/localauthority/10-vendor.d
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 SCDOC ?= scdoc
@@ -170,10 +171,20 @@ format-check:
 
 # doc: install      copy everything to PREFIX below DESTDIR
 install: all
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(SBINDIR) $(DATADIR)/nicpass/scenarios)
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(SBINDIR) $(DATADIR)/nicpass/scenarios $(UNITDIR) \
+		$(UDEVRULESDIR) $(SYSUSERSDIR) $(TMPFILESDIR) $(POLKITRULESDIR) $(PKLADIR) \
+		$(sort $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m))))))
 	$(INSTALL) -m755 $(B)/nicpass $(DESTDIR)$(BINDIR)/
 	$(INSTALL) -m755 $(B)/nicpass-agent $(DESTDIR)$(SBINDIR)/
 	$(INSTALL) -m644 $(wildcard templates/scenarios/*.ini) $(DESTDIR)$(DATADIR)/nicpass/scenarios/
+	sed 's|@SBINDIR@|$(SBINDIR)|' agent/nicpass-agent.service > $(B)/nicpass-agent.service
+	$(INSTALL) -m644 $(B)/nicpass-agent.service $(DESTDIR)$(UNITDIR)/
+	$(INSTALL) -m644 agent/60-nicpass-agent.rules $(DESTDIR)$(UDEVRULESDIR)/
+	$(INSTALL) -m644 agent/nicpass-agent.sysusers $(DESTDIR)$(SYSUSERSDIR)/nicpass-agent.conf
+	$(INSTALL) -m644 agent/nicpass-agent.tmpfiles $(DESTDIR)$(TMPFILESDIR)/nicpass-agent.conf
+	$(INSTALL) -m644 agent/nicpass-agent.rules $(DESTDIR)$(POLKITRULESDIR)/
+	$(INSTALL) -m644 agent/nicpass-agent.pkla $(DESTDIR)$(PKLADIR)/
+	$(foreach m,$(MAN),$(INSTALL) -m644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m)))/ &&) :
 
 # doc: clean        remove the build folder
 clean distclean:
