@@ -83,14 +83,48 @@ sorted(const char *text)
     return g_strjoinv("\n", lines);
 }
 
-char *
-np_test_net_state(void)
+static char *
+read_state(void)
 {
     g_autofree char *addresses = np_test_ip_output("-d addr show");
     g_autofree char *routes4 = np_test_ip_output("-d -4 route show table all");
     g_autofree char *routes6 = np_test_ip_output("-d -6 route show table all");
     g_autofree char *sorted4 = sorted(routes4), *sorted6 = sorted(routes6);
     return g_strconcat(addresses, sorted4, "\n", sorted6, NULL);
+}
+
+/* Link states and routes follow a change later, by the kernel's own workers, with no event that
+ * says "done": a state counts once it has been the same for STABLE readings and nothing in it is in
+ * between. */
+#define STABLE   6
+#define PAUSE_US 50000
+#define PATIENCE 400
+
+char *
+np_test_net_state(void)
+{
+    char *state = read_state();
+    for (int same = 0, left = PATIENCE; same < STABLE && left > 0; left--) {
+        g_usleep(PAUSE_US);
+        char *next = read_state();
+        bool between = strstr(next, "LOWERLAYERDOWN") || strstr(next, "tentative");
+        same = !between && strcmp(state, next) == 0 ? same + 1 : 0;
+        g_free(state);
+        state = next;
+    }
+    return state;
+}
+
+void
+np_test_wait_for_state(const char *part)
+{
+    for (int left = PATIENCE; left > 0; left--) {
+        g_autofree char *state = read_state();
+        if (strstr(state, part))
+            return;
+        g_usleep(PAUSE_US);
+    }
+    g_error("'%s' never came", part);
 }
 
 static void
@@ -104,7 +138,12 @@ print_missing(const char *label, char **lines, char **others)
 void
 np_test_assert_net_state(const char *wanted)
 {
-    g_autofree char *now = np_test_net_state();
+    g_autofree char *now = read_state();
+    for (int left = PATIENCE; strcmp(now, wanted) != 0 && left > 0; left--) {
+        g_usleep(PAUSE_US);
+        g_free(now);
+        now = read_state();
+    }
     if (strcmp(now, wanted) == 0)
         return;
     g_auto(GStrv) have = g_strsplit(now, "\n", -1), want = g_strsplit(wanted, "\n", -1);

@@ -19,10 +19,14 @@ bool np_test_netns_enter(void);
 char *np_test_ip_output(const char *words);
 void np_test_ip(const char *words);
 
-/* Everything ip(8) tells about links, addresses and routes, for comparing (transfer full). */
+/* Everything ip(8) tells about links, addresses and routes once the kernel has settled, for
+ * comparing (transfer full). */
 char *np_test_net_state(void);
 
-/* Fails the test, showing the lines that differ, unless the state is this one. */
+/* Waits until that text holds part. */
+void np_test_wait_for_state(const char *part);
+
+/* Fails the test, showing the lines that differ, unless the state becomes this one. */
 void np_test_assert_net_state(const char *wanted);
 
 /* Writes a setting below /proc/sys/net of the namespace. */
