@@ -79,13 +79,13 @@ add_columns(Layout *layout, const GPtrArray *rows)
         table, strcmp(((const NpRow *) rows->pdata[0])->protocol, "udp") == 0 ? "lost %" : "retr/M",
         true, false);
     layout->sender = np_table_column(table, "send", true, false);
-    layout->receiver = np_table_column(table, "recv", true, false);
-    layout->busy = np_table_column(table, "busy", true, false);
+    layout->receiver = np_table_column(table, "recv", true, true);
+    layout->busy = np_table_column(table, "busy", true, true);
     layout->cost = np_table_column(table, "cores/10G", true, false);
     layout->cost_ci = np_table_column(table, "±", false, true);
     layout->ratio = np_table_column(table, versus, true, false);
-    layout->cost_ratio = np_table_column(table, "cost", true, false);
-    layout->flags = np_table_column(table, "flags", false, false);
+    layout->cost_ratio = np_table_column(table, "cost", true, true);
+    layout->flags = np_table_column(table, "note", false, true);
 }
 
 static void G_GNUC_PRINTF(3, 4) put(const Layout *layout, unsigned column, const char *format, ...)
@@ -108,8 +108,11 @@ put_estimate(const Layout *layout, unsigned column, unsigned ci, const NpEstimat
     }
     put(layout, column, "%.*f", digits, estimate->mean);
     double half = estimate->hi - estimate->mean;
-    if (estimate->n > 1)
-        put(layout, ci, "±%.*f%s", digits, half, half > wanted * estimate->mean ? "!" : "");
+    if (estimate->n < 2)
+        return;
+    double least = pow(10, -digits);
+    put(layout, ci, "±%s%.*f%s", half < least / 2 ? "<" : "", digits,
+        half < least / 2 ? least : half, half > wanted * estimate->mean ? "!" : "");
 }
 
 static void
@@ -168,7 +171,7 @@ put_flags(const Layout *layout, const NpRow *row)
         if (np_row_flagged(row, layout->letters->pdata[i]) > 0)
             g_string_append_c(text, (char) ('a' + i));
     if (row->invalid > 0)
-        g_string_append_printf(text, "%s%u invalid", text->len ? " " : "", row->invalid);
+        g_string_append_printf(text, "%sx%u", text->len ? " " : "", row->invalid);
     if (text->len)
         np_table_cell(layout->table, layout->flags, text->str, NP_STYLE_PLAIN);
 }
@@ -242,7 +245,7 @@ static void
 add_strips(const GPtrArray *rows, unsigned first, unsigned end, GString *out)
 {
     double min = INFINITY, max = -INFINITY;
-    unsigned name_width = 0;
+    unsigned name_width = 0, most_runs = 0;
     const NpRow *row = rows->pdata[first];
     for (unsigned i = first; i < end; i++) {
         const NpRow *its = rows->pdata[i];
@@ -252,9 +255,10 @@ add_strips(const GPtrArray *rows, unsigned first, unsigned end, GString *out)
             max = MAX(max, g_array_index(dots, double, k));
         }
         name_width = MAX(name_width, (unsigned) strlen(its->topology));
+        most_runs = MAX(most_runs, dots->len);
     }
-    if (!(max > min))
-        return;
+    if (!(max > min) || most_runs < 2)
+        return; /* one dot a row would only draw the table again */
     int digits = digits_for(max);
     g_string_append_printf(
         out, "Every run, %" G_GINT64_FORMAT " process%s, %s: %.*f to %.*f Gbit/s\n", row->processes,

@@ -44,13 +44,21 @@ setting_seconds(const json_t *record, const char *key)
 
 /* The links when all topologies have one, the pace, the buffers: what is the same in every run. */
 static void
-head_what(const json_t *record, GString *out)
+head_what(const json_t *records, const json_t *record, GString *out)
 {
+    const char *direction = np_json_string(record, "direction", "");
+    size_t index;
+    json_t *other;
+    json_array_foreach(records, index, other)
+    {
+        if (strcmp(np_json_string(other, "direction", ""), direction) != 0)
+            direction = "both ways";
+    }
     const json_t *settings = json_object_get(record, "settings");
     const json_t *first =
         json_array_get(json_object_get(json_object_get(record, "sender"), "processes"), 0);
     g_autoptr(GString) text = g_string_new(np_json_string(record, "protocol", "?"));
-    g_string_append_printf(text, " %s", np_json_string(record, "direction", ""));
+    g_string_append_printf(text, " %s", direction);
     int64_t streams = np_json_int(settings, "streams", 1),
             rate = np_json_int(settings, "rate_bps", 0);
     g_string_append_printf(text, ", %" G_GINT64_FORMAT " stream%s a process", streams,
@@ -123,7 +131,7 @@ np_report_head(const json_t *records, bool colour, GString *out)
     bool shared = np_json_bool(record, "shared_kernel", false);
     np_text_style(out, title, NP_STYLE_STRONG, colour);
     g_string_append_c(out, '\n');
-    head_what(record, out);
+    head_what(records, record, out);
     head_how(records, record, out);
     head_where(record, "sender", shared ? "  where  " : "  sender ", out);
     if (!shared)
@@ -192,8 +200,10 @@ remark_columns(const json_t *records, const GPtrArray *rows, GString *out)
         undecided |=
             row->gbps_verdict == NP_VERDICT_UNDECIDED || row->cost_verdict == NP_VERDICT_UNDECIDED;
     }
-    if (most >= least)
+    if (most - least >= 0.01)
         line(out, "", "  ", "Idle baseline: %.2f to %.2f busy cores.", least, most);
+    else if (most >= least)
+        line(out, "", "  ", "Idle baseline: %.2f busy cores.", most);
     if (marked)
         line(out, "", "  ", "±: half the 95 %% interval of the mean%s; '!': wider than wanted.",
              one_boot ? ", within one boot only: another boot may lie outside" : " over boots");
@@ -255,7 +265,7 @@ remark_invalid(const json_t *records, GString *out)
         bool good = made_good(records, key);
         lacking += !good;
         if (listed == 0)
-            g_string_append(out, "\nInvalid runs, not in the table:\n");
+            g_string_append(out, "\nInvalid runs, not in the table (xN in its notes: so many):\n");
         if (listed++ >= INVALID_SHOWN)
             continue;
         line(out, "  ", "    ", "%s%s", key, good ? " (repeated since)" : "");

@@ -94,9 +94,8 @@ read_state(void)
 }
 
 /* Link states and routes follow a change later, by the kernel's own workers, with no event that
- * says "done": a state counts once it has been the same for STABLE readings and nothing in it is in
- * between. */
-#define STABLE   6
+ * says "done": a state counts once it has been the same for STABLE readings. */
+#define STABLE   8
 #define PAUSE_US 50000
 #define PATIENCE 400
 
@@ -107,8 +106,7 @@ np_test_net_state(void)
     for (int same = 0, left = PATIENCE; same < STABLE && left > 0; left--) {
         g_usleep(PAUSE_US);
         char *next = read_state();
-        bool between = strstr(next, "LOWERLAYERDOWN") || strstr(next, "tentative");
-        same = !between && strcmp(state, next) == 0 ? same + 1 : 0;
+        same = strcmp(state, next) == 0 ? same + 1 : 0;
         g_free(state);
         state = next;
     }

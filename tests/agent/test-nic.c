@@ -110,6 +110,8 @@ make_rich_nic(void)
     np_test_veth_make();
     for (size_t i = 0; i < G_N_ELEMENTS(steps); i++)
         np_test_ip(steps[i]);
+    np_test_wait_for_state("LOWER_UP> mtu 1480 qdisc noqueue state UP");
+    np_test_wait_for_state("LOWER_UP> mtu 1500 qdisc noqueue state UP");
     np_test_wait_for_state("local fe80::1 dev left");
     np_test_wait_for_state("local fd00:1::1 dev left");
     np_test_wait_for_state("local fd00:1::2 dev left");
