@@ -54,8 +54,7 @@ print_table(const char *folder, GError **error)
     g_autoptr(json_t) records = np_records_read(folder, error);
     if (!records)
         return false;
-    bool colour = isatty(STDOUT_FILENO) && !g_getenv("NO_COLOR");
-    g_autofree char *table = np_report(records, NP_REPORT_TABLE, colour);
+    g_autofree char *table = np_report(records, NP_REPORT_TABLE, np_verb_colour());
     fputs(table, stdout);
     return true;
 }

@@ -5,7 +5,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/verb.h"
 #include "lib/base/error.h"
@@ -41,8 +40,7 @@ print_report(const char *folder, const char *format_text, GError **error)
     g_autoptr(json_t) records = np_records_read(folder, error);
     if (!records)
         return NP_EXIT_FAILED;
-    bool colour = isatty(STDOUT_FILENO) && !g_getenv("NO_COLOR");
-    g_autofree char *text = np_report(records, format, colour);
+    g_autofree char *text = np_report(records, format, np_verb_colour());
     fputs(text, stdout);
     return NP_EXIT_OK;
 }
