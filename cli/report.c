@@ -51,11 +51,12 @@ parse_options(int *argc, char ***argv, NpReportFormat *ret_format, GError **erro
     g_autofree char *arg_format = NULL;
     const GOptionEntry entries[] = {
         {"format", 'f', 0, G_OPTION_ARG_STRING, &arg_format,
-         "table (for people), tsv (a line for each run) or json (rows with intervals)", "FORMAT"},
+         "table, tsv (a line a run) or json (a row a topology)", "FORMAT"},
         {NULL},
     };
     g_autoptr(GOptionContext) context = g_option_context_new("DIR");
     g_autoptr(GError) problem = NULL;
+    g_set_prgname("nicpass report"); /* what --help shows as the command */
     g_option_context_add_main_entries(context, entries, NULL);
     g_option_context_set_summary(
         context, "Reports on the records of a measurement: bandwidth, CPU cost and how every\n"
