@@ -97,9 +97,11 @@ head_how(const json_t *records, const json_t *record, GString *out)
     }
     line(out, "  how    ", "         ",
          "%" G_GINT64_FORMAT " block%s of %" G_GINT64_FORMAT
-         " run%s each, in shuffled order (seed %" G_GINT64_FORMAT "); %zu valid runs from %s to %s",
+         " run%s each, in shuffled order (seed %" G_GINT64_FORMAT
+         "); %zu valid run%s from %s to %s",
          blocks, blocks == 1 ? "" : "s", repeats, repeats == 1 ? "" : "s",
-         np_json_int(record, "seed", 0), valid, from ? from : "?", to ? to : "?");
+         np_json_int(record, "seed", 0), valid, valid == 1 ? "" : "s", from ? from : "?",
+         to ? to : "?");
 }
 
 static void

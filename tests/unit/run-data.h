@@ -76,7 +76,8 @@ run_data_scenario(const char *direction, const char *protocol)
     g_autoptr(GError) error = NULL;
     g_autofree char *directions = g_strconcat("directions=", direction, NULL);
     g_autofree char *protocols = g_strconcat("protocol=", protocol, NULL);
-    const char *const overrides[] = {directions, protocols, NULL};
+    const char *const overrides[] = {
+        directions, protocols, strcmp(protocol, "tcp") == 0 ? "congestion=cubic" : NULL, NULL};
     NpScenario *scenario = np_scenario_parse(
         "data.ini",
         "[scenario]\ntitle = Example\nprocesses = 2\nomit = 1\nwindow = 5\ntail = 1\nidle = 2\n"
