@@ -102,6 +102,9 @@ judge_cpu(const NpResult *result, const NpEnd *end, const char *who, json_t *fla
             use->hottest, 100 * use->hottest_share);
     if (!end->has_idle)
         add(flags, NP_RULE_NO_IDLE, "%s: no idle baseline", who);
+    else if (end->idle.busy_cores > NP_RULE_NOISY_SHARE * use->busy_cores)
+        add(flags, NP_RULE_NOISY, "%s: %.2f cores were busy before the load, %.2f under it", who,
+            end->idle.busy_cores, use->busy_cores);
 }
 
 static void

@@ -28,6 +28,8 @@ static const NpRule rules[] = {
     {NP_RULE_UNFAIR, false, "the processes' shares differ much (Jain's fairness below 0.9)"},
     {NP_RULE_CPU_SATURATED, false, "a CPU was busy for over 95 % of the time: it may be the limit"},
     {NP_RULE_NO_IDLE, false, "there is no idle baseline: the cost includes what runs anyway"},
+    {NP_RULE_NOISY, false,
+     "over 10 % of the busy cores were busy without load too: costs are uncertain"},
 };
 
 const NpRule *

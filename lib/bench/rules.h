@@ -31,6 +31,7 @@ typedef struct {
 #define NP_RULE_UNFAIR             "unfair"
 #define NP_RULE_CPU_SATURATED      "cpu-saturated"
 #define NP_RULE_NO_IDLE            "no-idle"
+#define NP_RULE_NOISY              "noisy"
 
 /* Every rule, causes first; ret_count may not be NULL. */
 const NpRule *np_rules(size_t *ret_count);
@@ -47,4 +48,5 @@ const NpRule *np_rule_find(const char *name);
 #define NP_RULE_RETRANSMITS_LIMIT 1000 /* per million segments */
 #define NP_RULE_LOSS_SHARE        0.001
 #define NP_RULE_FAIRNESS          0.9
+#define NP_RULE_NOISY_SHARE       0.1  /* of the cores busy under load */
 #define NP_RULE_LATE_SHARE        0.02 /* of the window */

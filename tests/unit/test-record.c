@@ -137,6 +137,7 @@ static const struct {
     {NP_RULE_STEAL, {"sender/samples/2/cpu/0/5"}, "12"},
     {NP_RULE_CPU_SATURATED, {"sender/samples/2/cpu/1/0"}, "590"},
     {NP_RULE_NO_IDLE, {"sender/idle"}, NULL},
+    {NP_RULE_NOISY, {"sender/idle/1/cpu/0/0"}, "150"},
     {NP_RULE_SKEW, {"receiver/processes/0/start_ns"}, "80600000000"},
     {NP_RULE_VERSIONS_DIFFER, {"sender/hello/iperf"}, "\"iperf 3.16\""},
     {NP_RULE_VERSIONS_DIFFER, {"receiver/hello"}, NULL},
