@@ -134,7 +134,8 @@ run(GError **error)
     if (!channel)
         return false;
     g_autoptr(NpNics) nics = np_nics_new(!arg.leave_managers);
-    g_autoptr(GMainLoop) loop = agent.loop = g_main_loop_new(NULL, FALSE);
+    g_autoptr(GMainLoop) loop = g_main_loop_new(NULL, FALSE);
+    agent.loop = loop;
     agent.session = np_session_new(channel, nics, (guint) arg.gone_ms, shut_down, &agent);
     g_main_loop_run(agent.loop);
     np_nics_settle(nics);
