@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ * Copyright (C) 2026 the nicpass authors
+ *
+ * Plan, second part: which function a NIC gets, and what is done to it. See build.h.
+ */
+#include <string.h>
+
+#include "lib/base/error.h"
+#include "lib/plan/build.h"
+#include "lib/plan/guard.h"
+
+static const NpMac zero;
+
+/* What a VF is like right after it was made, for as long as nobody can look. */
+static const NpVfAttrs fresh = {.has = NP_VF_MAC | NP_VF_VLAN | NP_VF_RATE | NP_VF_SPOOFCHK |
+                                       NP_VF_LINK | NP_VF_RSS_QUERY | NP_VF_TRUST,
+                                .proto = NP_PROTO_8021Q,
+                                .spoofchk = true};
+
+static NpTarget *
+target_at(const NpBuild *build, guint i)
+{
+    return &g_array_index(build->targets, NpTarget, i);
+}
+
+static bool
+chosen_already(const NpBuild *build, const NpBdf *bdf, const NpTarget *except)
+{
+    for (guint i = 0; i < build->targets->len; i++) {
+        const NpTarget *target = target_at(build, i);
+        if (target != except && (target->wants_index) && np_bdf_equal(&target->choice.bdf, bdf))
+            return true;
+    }
+    return false;
+}
+
+/* The VM for which the configuration names this VF, or NULL when it is none or the VM at hand. */
+static const NpNic *
+named_for_another(const NpBuild *build, const NpBdf *bdf)
+{
+    const GPtrArray *nics = build->world->config->nics;
+    for (guint i = 0; i < nics->len; i++) {
+        const NpNic *nic = g_ptr_array_index(nics, i);
+        if (nic->source == NP_SOURCE_VF && np_bdf_equal(&nic->vf, bdf) &&
+            !np_vm_matches(build->vm, nic->vm_id))
+            return nic;
+    }
+    return NULL;
+}
+
+/* Why the target cannot have the function (nullable while it does not exist): NULL when it can. */
+static char *
+why_taken(NpBuild *build, const NpTarget *target, const NpBdf *bdf, const NpFunction *function)
+{
+    const NpLease *lease = np_build_lease(build, bdf, false);
+    if (lease)
+        return np_lease_describe(lease);
+    if (chosen_already(build, bdf, target))
+        return g_strdup_printf("another NIC of this VM");
+    const NpNic *other = target->wants_index ? NULL : named_for_another(build, bdf);
+    if (other)
+        return g_strdup_printf("kept for vm %s, which names it", other->vm_id);
+    g_autoptr(GError) problem = NULL;
+    bool own = build->keep && np_build_lease(build, bdf, true);
+    if (function && !own &&
+        !np_guard_uses(build->world->inventory, function, build->vm, target->nic->even_if_used,
+                       NULL, &problem))
+        return g_strdup(problem->message);
+    return NULL;
+}
+
+char *
+np_build_holders(const NpWorld *world, const NpFunction *pf)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    const GPtrArray *functions = world->inventory->functions;
+    for (guint i = 0; i < functions->len; i++) {
+        const NpFunction *vf = g_ptr_array_index(functions, i);
+        if (vf->kind != NP_FUNCTION_VF || !np_bdf_equal(&vf->physfn, &pf->bdf))
+            continue;
+        g_autoptr(GError) problem = NULL;
+        g_autofree char *who = NULL;
+        for (guint j = 0; j < world->leases->len && !who; j++) {
+            const NpLease *lease = g_ptr_array_index(world->leases, j);
+            if (np_bdf_equal(&lease->bdf, &vf->bdf))
+                who = np_lease_describe(lease);
+        }
+        if (!who && !np_guard_uses(world->inventory, vf, NULL, false, NULL, &problem))
+            who = g_strdup(problem->message);
+        if (who)
+            g_string_append_printf(text, "%sVF %u: %s", text->len ? "; " : "", vf->vf_index, who);
+    }
+    return text->len ? g_strdup(text->str) : NULL;
+}
+
+/* VFs the PF has, or will have once the plan so far is carried out. */
+static unsigned
+count_of(const NpBuild *build, const NpFunction *pf)
+{
+    for (guint i = 0; i < build->plan->ops->len; i++) {
+        const NpChange *change = &((const NpOp *) g_ptr_array_index(build->plan->ops, i))->change;
+        if (change->kind == NP_OP_MAKE_VFS && np_bdf_equal(&change->object, &pf->bdf))
+            return (unsigned) g_ascii_strtoull(change->new_value, NULL, 10);
+    }
+    return pf->sriov->count;
+}
+
+static bool
+choose(NpBuild *build, NpTarget *target, GError **error)
+{
+    g_autoptr(GString) holders = g_string_new(NULL);
+    unsigned count = count_of(build, target->pf);
+    for (unsigned i = 0; i < count; i++) {
+        NpBdf bdf;
+        if (!np_inventory_vf_bdf(build->world->inventory, target->pf, i, &bdf))
+            continue;
+        const NpFunction *function = np_inventory_find(build->world->inventory, &bdf);
+        g_autofree char *taken = why_taken(build, target, &bdf, function);
+        if (!taken) {
+            target->choice.bdf = bdf;
+            target->choice.vf_index = i;
+            target->choice.exists = function != NULL;
+            target->function = function;
+            target->wants_index = true;
+            return true;
+        }
+        g_string_append_printf(holders, "; VF %u: %s", i, taken);
+    }
+    g_autofree char *what = np_function_describe(target->pf);
+    return np_throw(error, NP_ERROR_BUSY, "nic %u: none of the %u VFs of %s is free%s",
+                    target->nic->nic, count, what, holders->str);
+}
+
+bool
+np_build_choices(NpBuild *build, GError **error)
+{
+    for (guint i = 0; i < build->targets->len; i++) {
+        NpTarget *target = target_at(build, i);
+        if (!target->wants_index) {
+            if (!choose(build, target, error))
+                return false;
+            continue;
+        }
+        char bdf[NP_BDF_TEXT_SIZE];
+        np_bdf_format(&target->choice.bdf, bdf);
+        if (!target->choice.whole_port && target->choice.vf_index >= count_of(build, target->pf))
+            return np_throw(error, NP_ERROR_CONFIG,
+                            "nic %u: %s is VF %u, and the PF has %u VFs only", target->nic->nic,
+                            bdf, target->choice.vf_index, count_of(build, target->pf));
+        const NpLease *lease = np_build_lease(build, &target->choice.bdf, false);
+        if (!lease && !chosen_already(build, &target->choice.bdf, target))
+            continue; /* the host's own use is judged by the guard */
+        g_autofree char *taken = why_taken(build, target, &target->choice.bdf, target->function);
+        return np_throw(error, NP_ERROR_BUSY, "nic %u: %s is taken: %s", target->nic->nic, bdf,
+                        taken);
+    }
+    return true;
+}
+
+/* A new operation on the function given away. */
+static NpOp *
+add_op(NpBuild *build, const NpTarget *target, NpOpKind kind, const char *old_value,
+       const char *new_value, const char *reason)
+{
+    NpRole role = target->choice.whole_port ? NP_ROLE_PORT : NP_ROLE_VF;
+    NpOp *op = np_build_op(build, kind, role, &target->choice.bdf, reason);
+    op->change.pf = target->choice.pf;
+    op->change.vf_index = target->choice.vf_index;
+    op->change.old_value = g_strdup(old_value);
+    op->change.new_value = g_strdup(new_value);
+    op->nic = target->nic->nic;
+    return op;
+}
+
+static bool
+guard(NpBuild *build, const NpTarget *target, GError **error)
+{
+    const NpInventory *inventory = build->world->inventory;
+    g_autoptr(GArray) ours = g_array_new(FALSE, FALSE, sizeof(NpBdf));
+    for (guint i = 0; i < build->targets->len; i++)
+        g_array_append_val(ours, target_at(build, i)->choice.bdf);
+    if (!target->function) /* np_guard_future_group was asked with the PF */
+        return true;
+    if (!build->keep && !np_guard_uses(inventory, target->function, build->vm,
+                                       target->nic->even_if_used, build->plan->warnings, error))
+        return false;
+    return np_guard_group(inventory, target->function, ours, error);
+}
+
+/* Whether a function's MACs may be passed over: it is the target's own, or its lease ends first. */
+static bool
+may_share(const NpBuild *build, const NpTarget *target, const NpFunction *function)
+{
+    if (np_bdf_equal(&function->bdf, &target->choice.bdf))
+        return true;
+    for (guint i = 0; i < build->world->leases->len; i++) {
+        const NpLease *lease = g_ptr_array_index(build->world->leases, i);
+        if (np_bdf_equal(&lease->bdf, &function->bdf))
+            return !np_build_lease(build, &function->bdf, build->keep);
+    }
+    return false;
+}
+
+/* Two NICs with one MAC on one wire fail in ways that nobody traces back to here. */
+static bool
+check_unique(const NpBuild *build, const NpTarget *target, const NpMac *mac, GError **error)
+{
+    const NpInventory *inventory = build->world->inventory;
+    char text[NP_MAC_TEXT_SIZE];
+    for (guint i = 0; i < inventory->functions->len; i++) {
+        const NpFunction *other = g_ptr_array_index(inventory->functions, i);
+        if (may_share(build, target, other))
+            continue;
+        const NpVfAttrs *attrs =
+            other->kind == NP_FUNCTION_VF ? np_inventory_vf_attrs(inventory, other) : NULL;
+        bool same = other->net && np_mac_equal(&other->net->mac, mac);
+        same |= attrs && attrs->has & NP_VF_MAC && np_mac_equal(&attrs->mac, mac);
+        if (!same)
+            continue;
+        const NpLease *lease = np_build_lease(build, &other->bdf, true);
+        g_autofree char *what = np_function_describe(other);
+        g_autofree char *whose = lease ? np_lease_describe(lease) : g_strdup("no lease");
+        return np_throw(error, NP_ERROR_BUSY, "nic %u: MAC %s is that of %s already (%s)",
+                        target->nic->nic, np_mac_format(mac, text), what, whose);
+    }
+    return true;
+}
+
+/* The wanted admin MAC; false in *ret_wanted when it is to stay as it is. */
+static bool
+wanted_mac(NpBuild *build, const NpTarget *target, const NpVfAttrs *now, NpMac *ret_mac,
+           bool *ret_wanted, GError **error)
+{
+    const NpNetdev *net = target->function ? target->function->net : NULL;
+    *ret_wanted = true;
+    switch (target->nic->mac_mode) {
+    case NP_MAC_DERIVED:
+        *ret_mac = np_vm_derived_mac(build->vm, target->nic->nic);
+        break;
+    case NP_MAC_FIXED:
+        *ret_mac = target->nic->attrs.mac;
+        break;
+    case NP_MAC_GUEST:
+        *ret_mac = zero;
+        return true;
+    case NP_MAC_KEEP:
+        *ret_mac = net && np_mac_equal(&now->mac, &zero) ? net->mac : now->mac;
+        *ret_wanted = !np_mac_equal(ret_mac, &zero);
+        return true;
+    }
+    return check_unique(build, target, ret_mac, error);
+}
+
+static const char *
+reason_of(const NpNic *nic, NpVfFields field)
+{
+    if (field == NP_VF_MAC) {
+        static const char *const reasons[] = {
+            [NP_MAC_DERIVED] = "derived from the VM, the same at each start",
+            [NP_MAC_FIXED] = "as configured",
+            [NP_MAC_KEEP] = "the VF's own, kept",
+            [NP_MAC_GUEST] = "left to the guest",
+        };
+        return reasons[nic->mac_mode];
+    }
+    return nic->required & field ? "as configured" : "the default, or as best effort";
+}
+
+/* The VF's attributes: one operation for each that differs, in the kernel's order. */
+static bool
+plan_attrs(NpBuild *build, const NpTarget *target, const NpVfAttrs *now, GError **error)
+{
+    static const NpOpKind kinds[NP_VF_FIELD_COUNT] = {
+        NP_OP_VF_MAC,  NP_OP_VF_VLAN,      NP_OP_VF_RATE, NP_OP_VF_SPOOFCHK,
+        NP_OP_VF_LINK, NP_OP_VF_RSS_QUERY, NP_OP_VF_TRUST};
+    NpVfAttrs wanted = target->nic->attrs;
+    bool has_mac;
+    if (!wanted_mac(build, target, now, &wanted.mac, &has_mac, error))
+        return false;
+    NpVfFields fields = wanted.has & ~(unsigned) NP_VF_MAC;
+    wanted.has = fields = has_mac ? fields | NP_VF_MAC : fields;
+    if (!np_guard_caps(target->pf, target->nic, &fields, build->plan->warnings, error))
+        return false;
+    for (unsigned i = 0; i < NP_VF_FIELD_COUNT; i++) {
+        NpVfFields field = (NpVfFields) (1 << i);
+        g_autofree char *from = np_vf_format(now, field);
+        g_autofree char *to = np_vf_format(&wanted, field);
+        if (!(fields & field) || g_strcmp0(from, to) == 0)
+            continue;
+        NpOp *op = add_op(build, target, kinds[i], from, to, reason_of(target->nic, field));
+        op->required = target->nic->required & field;
+    }
+    return true;
+}
+
+/* The MAC that the host's driver has now is gone after the next bind unless it is the admin MAC;
+ * undone in reverse, this gives the driver its MAC back and then the admin MAC its old value. */
+static void
+plan_hold_mac(NpBuild *build, const NpTarget *target, const NpVfAttrs *now)
+{
+    const NpFunction *function = target->function;
+    g_autofree char *from = np_vf_format(now, NP_VF_MAC);
+    char mac[NP_MAC_TEXT_SIZE];
+    if (function && (!function->net || !from || np_mac_equal(&now->mac, &function->net->mac)))
+        return;
+    NpOp *op = add_op(build, target, NP_OP_HOLD_MAC, from,
+                      function ? np_mac_format(&function->net->mac, mac) : NULL,
+                      "the host's driver is to find the same MAC again");
+    op->required = false;
+}
+
+/* What unbinding a whole port destroys without a word. In reverse: MTU, master, up, addresses. */
+static void
+plan_save(NpBuild *build, const NpTarget *target)
+{
+    const NpNetdev *net = target->function->net;
+    if (!net)
+        return;
+    g_autofree char *addresses = g_strjoinv(" ", net->addresses);
+    g_autofree char *mtu = g_strdup_printf("%u", net->mtu);
+    const struct {
+        NpAttr attr;
+        const char *value;
+    } saved[] = {
+        {NP_ATTR_NET_ADDRESSES, addresses},
+        {NP_ATTR_NET_UP, net->up ? "1" : "0"},
+        {NP_ATTR_NET_MASTER, net->master ? net->master : ""},
+        {NP_ATTR_NET_MTU, mtu},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(saved); i++)
+        add_op(build, target, NP_OP_SAVE, saved[i].value, NULL, "lost when the port is unbound")
+            ->change.attr = saved[i].attr;
+}
+
+/* Unbind first and override then, so that backwards the override is gone before the host's driver
+ * is bound again. */
+static void
+plan_unbind(NpBuild *build, const NpTarget *target)
+{
+    const NpFunction *function = target->function;
+    const char *driver = function ? function->driver : NULL;
+    const char *override = function ? function->driver_override : "";
+    bool may_reset = !function || function->can_reset;
+    if (!function || (driver && strcmp(driver, target->driver) != 0))
+        add_op(build, target, NP_OP_UNBIND, driver, "", "its present driver must let go");
+    if (g_strcmp0(driver, target->driver) != 0 && g_strcmp0(override, target->driver) != 0)
+        add_op(build, target, NP_OP_OVERRIDE, override ? override : "", target->driver,
+               "binds this function only, unlike new_id");
+    if (may_reset && !build->keep)
+        add_op(build, target, NP_OP_RESET, "", "1", "nothing of the last user may stay");
+}
+
+static void
+plan_probe(NpBuild *build, const NpTarget *target)
+{
+    const char *driver = target->function ? target->function->driver : NULL;
+    if (g_strcmp0(driver, target->driver) != 0)
+        add_op(build, target, NP_OP_PROBE, "", target->driver, "the VM gets it through this");
+}
+
+static bool
+plan_nic(NpBuild *build, const NpTarget *target, GError **error)
+{
+    const NpInventory *inventory = build->world->inventory;
+    bool port = target->choice.whole_port;
+    const NpVfAttrs *now = &fresh;
+    if (!guard(build, target, error))
+        return false;
+    if (target->function && !port) {
+        now = np_inventory_vf_attrs(inventory, target->function);
+        if (!now)
+            return np_throw(error, NP_ERROR_UNSUPPORTED,
+                            "nic %u: the PF does not tell the attributes of VF %u",
+                            target->nic->nic, target->choice.vf_index);
+    }
+    if (!build->keep) {
+        add_op(build, target, NP_OP_CHOOSE, NULL, NULL, port ? "a whole port" : "a VF");
+        add_op(build, target, NP_OP_GUARD, NULL, NULL,
+               "not used by the host or another VM, alone in its IOMMU group");
+        add_op(build, target, NP_OP_LEASE, NULL, NULL, "recorded before anything is changed");
+    }
+    bool moves = !target->function || g_strcmp0(target->function->driver, target->driver) != 0;
+    if (port && moves)
+        plan_save(build, target);
+    if (!port && moves)
+        plan_hold_mac(build, target, now);
+    plan_unbind(build, target);
+    if (!port && !plan_attrs(build, target, now, error))
+        return false;
+    plan_probe(build, target);
+    if (port && moves && !inventory->path_problem)
+        add_op(build, target, NP_OP_CHECK_PATH, NULL, NULL, "the host must stay reachable");
+    if (!build->keep)
+        add_op(build, target, NP_OP_VERIFY, NULL, NULL, "reads everything back");
+    return true;
+}
+
+bool
+np_build_nics(NpBuild *build, GError **error)
+{
+    for (guint i = 0; i < build->targets->len; i++)
+        if (!plan_nic(build, target_at(build, i), error))
+            return false;
+    guint count = build->plan->ops->len;
+    for (guint i = 0; i < count; i++) {
+        const NpOp *lock = g_ptr_array_index(build->plan->ops, i);
+        if (lock->change.kind == NP_OP_LOCK)
+            np_build_op(build, NP_OP_UNLOCK, lock->change.role, &lock->change.object, "done");
+    }
+    return true;
+}
