@@ -63,12 +63,13 @@ LIB_SRC := $(call sources,lib/base lib/proto lib/model lib/plan lib/apply lib/be
 AGENT_SRC := $(call sources,agent)
 CLI_SRC := $(call sources,cli)
 UNIT_SRC := $(call sources,tests/unit)
+FAKE_SRC := $(call sources,tests/fake)
 PROCESS_SRC := $(call sources,tests/agent)
 TESTS_C := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC) $(filter tests/agent/test-%,$(PROCESS_SRC)))
 TESTS_SH := $(sort $(wildcard tests/check/*.sh tests/agent/*.sh tests/cli/*.sh))
 MAN_SRC := $(sort $(wildcard cli/*.scd agent/*.scd templates/*.scd))
 MAN := $(patsubst %.scd,$(B)/man/%,$(notdir $(MAN_SRC)))
-ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(PROCESS_SRC)
+ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(FAKE_SRC) $(PROCESS_SRC)
 FORMATTED := $(sort $(ALL_C) $(wildcard $(addsuffix *.h,$(sort $(dir $(ALL_C))))))
 
 .DELETE_ON_ERROR:
@@ -100,7 +101,10 @@ $(B)/%.o: %.c Makefile
 
 # Tests: each .c is a program; what several process tests share is in the files not called test-*.
 PROCESS_COMMON := $(call objects,$(filter-out tests/agent/test-%,$(PROCESS_SRC)))
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnicpass.a
+$(B)/libfake.a: $(call objects,$(FAKE_SRC))
+	@rm -f $@
+	$(Q)ar rcsD $@ $^
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libfake.a $(B)/libnicpass.a
 	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
 $(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libnicpass.a
 	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)

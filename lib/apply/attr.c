@@ -142,9 +142,10 @@ np_attr_read_all(NpSys *sys, const NpChange *const *changes, GError **error)
 {
     g_autoptr(GPtrArray) values = g_ptr_array_new_with_free_func(g_free);
     NpVfAttrs attrs;
+    bool known = false; /* attrs are those of changes[i] */
     for (guint i = 0; changes[i]; i++) {
         char *value = NULL;
-        bool known = i > 0 && same_vf(changes[i - 1], changes[i]);
+        known = known && same_vf(changes[i - 1], changes[i]);
         if (!known && changes[i + 1] && same_vf(changes[i], changes[i + 1]))
             known = read_vf(sys, changes[i], &attrs) == 0;
         if (known)

@@ -296,7 +296,7 @@ plan_attrs(NpBuild *build, const NpTarget *target, const NpVfAttrs *now, GError 
 /* The MAC that the host's driver has now is gone after the next bind unless it is the admin MAC;
  * undone in reverse, this gives the driver its MAC back and then the admin MAC its old value. */
 static void
-plan_hold_mac(NpBuild *build, const NpTarget *target, const NpVfAttrs *now)
+plan_hold_mac(NpBuild *build, const NpTarget *target, NpVfAttrs *now)
 {
     const NpFunction *function = target->function;
     g_autofree char *from = np_vf_format(now, NP_VF_MAC);
@@ -306,7 +306,11 @@ plan_hold_mac(NpBuild *build, const NpTarget *target, const NpVfAttrs *now)
     NpOp *op = add_op(build, target, NP_OP_HOLD_MAC, from,
                       function ? np_mac_format(&function->net->mac, mac) : NULL,
                       "the host's driver is to find the same MAC again");
-    op->required = false;
+    op->required = target->nic->required & NP_VF_MAC;
+    if (function)
+        now->mac = function->net->mac;
+    else
+        now->has &= ~(unsigned) NP_VF_MAC; /* whatever the driver draws */
 }
 
 /* What unbinding a whole port destroys without a word. In reverse: MTU, master, up, addresses. */
@@ -363,12 +367,14 @@ plan_nic(NpBuild *build, const NpTarget *target, GError **error)
 {
     const NpInventory *inventory = build->world->inventory;
     bool port = target->choice.whole_port;
-    const NpVfAttrs *now = &fresh;
+    NpVfAttrs now = fresh;
     if (!guard(build, target, error))
         return false;
     if (target->function && !port) {
-        now = np_inventory_vf_attrs(inventory, target->function);
-        if (!now)
+        const NpVfAttrs *attrs = np_inventory_vf_attrs(inventory, target->function);
+        if (attrs)
+            now = *attrs;
+        else
             return np_throw(error, NP_ERROR_UNSUPPORTED,
                             "nic %u: the PF does not tell the attributes of VF %u",
                             target->nic->nic, target->choice.vf_index);
@@ -383,9 +389,9 @@ plan_nic(NpBuild *build, const NpTarget *target, GError **error)
     if (port && moves)
         plan_save(build, target);
     if (!port && moves)
-        plan_hold_mac(build, target, now);
+        plan_hold_mac(build, target, &now);
     plan_unbind(build, target);
-    if (!port && !plan_attrs(build, target, now, error))
+    if (!port && !plan_attrs(build, target, &now, error))
         return false;
     plan_probe(build, target);
     if (port && moves && !inventory->path_problem)
