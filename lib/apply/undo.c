@@ -17,7 +17,7 @@ typedef struct {
     GPtrArray *warnings;
     GPtrArray *changes; /* newest first */
     GArray *numbers;    /* parallel */
-    GString *failures;
+    char **failures;    /* parallel: why it could not be put back, or NULL */
 } Undo;
 
 static const NpChange *
@@ -27,22 +27,39 @@ change_at(const Undo *undo, guint i)
 }
 
 static void
-fail(Undo *undo, const NpChange *change, GError **problem)
+fail(Undo *undo, guint i, GError **problem)
 {
+    const NpChange *change = change_at(undo, i);
     char bdf[NP_BDF_TEXT_SIZE];
-    g_string_append_printf(undo->failures, "%s%s of %s to '%s': %s",
-                           undo->failures->len ? "; " : "", np_attr_name(change->attr),
-                           np_bdf_format(&change->object, bdf), change->old_value,
-                           (*problem)->message);
+    g_free(undo->failures[i]);
+    undo->failures[i] = g_strdup_printf("%s of %s to '%s': %s", np_attr_name(change->attr),
+                                        np_bdf_format(&change->object, bdf), change->old_value,
+                                        (*problem)->message);
     g_clear_error(problem);
 }
 
 static void
-mark_undone(Undo *undo, guint i)
+close_change(Undo *undo, guint i)
 {
     g_autoptr(GError) problem = NULL;
+    g_clear_pointer(&undo->failures[i], g_free);
     if (!np_journal_undone(undo->journal, g_array_index(undo->numbers, unsigned, i), &problem))
-        fail(undo, change_at(undo, i), &problem);
+        fail(undo, i, &problem);
+}
+
+/* The value before change i is back. What could not be put back of later changes to the same
+ * attribute is of no interest any more; done now, it would be wrong. */
+static void
+mark_undone(Undo *undo, guint i)
+{
+    const NpChange *change = change_at(undo, i);
+    for (guint newer = 0; newer < i; newer++) {
+        const NpChange *other = change_at(undo, newer);
+        if (undo->failures[newer] && other->attr == change->attr &&
+            np_bdf_equal(&other->object, &change->object))
+            close_change(undo, newer);
+    }
+    close_change(undo, i);
 }
 
 static bool
@@ -107,10 +124,11 @@ settle(Undo *undo, guint i, bool *ret_failed)
         return true;
     }
     *ret_failed = true;
-    fail(undo, change, &problem);
+    fail(undo, i, &problem);
     return true;
 }
 
+/* A second try costs little, and what stays undone may spoil what comes after it. */
 static void
 put_back(Undo *undo, guint i)
 {
@@ -119,10 +137,15 @@ put_back(Undo *undo, guint i)
     bool failed;
     if (settle(undo, i, &failed))
         return;
-    if (np_attr_write(undo->sys, change, change->old_value, &problem))
+    bool done = np_attr_write(undo->sys, change, change->old_value, NULL);
+    if (!done) {
+        undo->sys->sleep_ms(undo->sys, POLL_MS);
+        done = np_attr_write(undo->sys, change, change->old_value, &problem);
+    }
+    if (done)
         mark_undone(undo, i);
     else
-        fail(undo, change, &problem);
+        fail(undo, i, &problem);
 }
 
 /* How many changes from i on are attributes of one VF, each once: they go out together. */
@@ -188,7 +211,8 @@ np_run_undo(NpSys *sys, NpJournal *journal, GPtrArray *warnings, GError **error)
 {
     g_autoptr(GArray) numbers = NULL;
     g_autoptr(GPtrArray) changes = np_journal_open_changes(journal, &numbers);
-    g_autoptr(GString) failures = g_string_new(NULL);
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_autofree char **failures = g_new0(char *, changes->len + 1);
     reverse(changes, numbers);
     Undo undo = {sys, journal, warnings, changes, numbers, failures};
     for (guint i = 0; i < changes->len;) {
@@ -199,7 +223,12 @@ np_run_undo(NpSys *sys, NpJournal *journal, GPtrArray *warnings, GError **error)
             put_back(&undo, i);
         i += count;
     }
-    if (failures->len == 0)
+    for (guint i = 0; i < changes->len; i++) {
+        if (failures[i])
+            g_string_append_printf(text, "%s%s", text->len ? "; " : "", failures[i]);
+        g_free(failures[i]);
+    }
+    if (text->len == 0)
         return true;
-    return np_throw(error, NP_ERROR_ROLLBACK_FAILED, "could not put back %s", failures->str);
+    return np_throw(error, NP_ERROR_ROLLBACK_FAILED, "could not put back %s", text->str);
 }
