@@ -156,7 +156,8 @@ typedef struct {
     const NpFunction *pf;
     const NpPool *pool; /* nullable */
     bool whole_port;
-    unsigned at_least; /* VFs needed for the VM at hand */
+    unsigned nics;     /* so many VFs for the VM at hand */
+    unsigned at_least; /* VFs there must be for that: those named may be high ones */
 } Need;
 
 static bool
@@ -167,7 +168,7 @@ add_need(GArray *needs, const NpTarget *target, GError **error)
         if (g_array_index(needs, Need, i).pf == target->pf)
             need = &g_array_index(needs, Need, i);
     if (!need) {
-        Need fresh = {target->pf, target->pool, target->choice.whole_port, 0};
+        Need fresh = {target->pf, target->pool, target->choice.whole_port, 0, 0};
         guint at = 0;
         while (at < needs->len &&
                np_bdf_compare(&g_array_index(needs, Need, at).pf->bdf, &target->pf->bdf) < 0)
@@ -184,7 +185,8 @@ add_need(GArray *needs, const NpTarget *target, GError **error)
         return np_throw(error, NP_ERROR_CONFIG, "%s and %s disagree about the PF's number of VFs",
                         need->pool->origin, target->pool->origin);
     need->pool = need->pool ? need->pool : target->pool;
-    need->at_least++;
+    need->nics++;
+    need->at_least = MAX(need->at_least, need->nics);
     if (target->wants_index)
         need->at_least = MAX(need->at_least, target->choice.vf_index + 1);
     return true;

@@ -45,6 +45,10 @@ static const FakeDriver drivers[] = {
      .refuses = NP_VF_RSS_QUERY,
      .takes_min_rate = true,
      .vfs_need_up = true},
+    {.driver = "plain-driver",
+     .vf_driver = "plain-vf",
+     .reports = NP_VF_MAC | NP_VF_VLAN | NP_VF_RATE | NP_VF_LINK,
+     .refuses = NP_VF_SPOOFCHK | NP_VF_RSS_QUERY | NP_VF_TRUST},
     {.driver = NULL},
 };
 
