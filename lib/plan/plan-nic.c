@@ -396,8 +396,6 @@ plan_nic(NpBuild *build, const NpTarget *target, GError **error)
     plan_probe(build, target);
     if (port && moves && !inventory->path_problem)
         add_op(build, target, NP_OP_CHECK_PATH, NULL, NULL, "the host must stay reachable");
-    if (!build->keep)
-        add_op(build, target, NP_OP_VERIFY, NULL, NULL, "reads everything back");
     return true;
 }
 
@@ -407,6 +405,9 @@ np_build_nics(NpBuild *build, GError **error)
     for (guint i = 0; i < build->targets->len; i++)
         if (!plan_nic(build, target_at(build, i), error))
             return false;
+    /* Only now: a group is viable once all of it that is ours has left the host's drivers. */
+    for (guint i = 0; !build->keep && i < build->targets->len; i++)
+        add_op(build, target_at(build, i), NP_OP_VERIFY, NULL, NULL, "reads everything back");
     guint count = build->plan->ops->len;
     for (guint i = 0; i < count; i++) {
         const NpOp *lock = g_ptr_array_index(build->plan->ops, i);
