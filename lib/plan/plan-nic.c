@@ -382,7 +382,8 @@ plan_nic(NpBuild *build, const NpTarget *target, GError **error)
     if (!build->keep) {
         add_op(build, target, NP_OP_CHOOSE, NULL, NULL, port ? "a whole port" : "a VF");
         add_op(build, target, NP_OP_GUARD, NULL, NULL,
-               "not used by the host or another VM, alone in its IOMMU group");
+               target->function ? "not used by the host or another VM, alone in its IOMMU group"
+                                : "asked once it is there: use, IOMMU group");
         add_op(build, target, NP_OP_LEASE, NULL, NULL, "recorded before anything is changed");
     }
     bool moves = !target->function || g_strcmp0(target->function->driver, target->driver) != 0;

@@ -57,8 +57,8 @@ fix_vf(NpBuild *build, NpTarget *target, const NpBdf *bdf, GError **error)
     char text[NP_BDF_TEXT_SIZE];
     g_autofree char *what = np_function_describe(target->pf);
     if (!index_of(build->world->inventory, target->pf, bdf, &target->choice.vf_index))
-        return np_throw(error, NP_ERROR_CONFIG, "nic %u: %s is no VF of %s", target->nic->nic,
-                        np_bdf_format(bdf, text), what);
+        return np_throw(error, NP_ERROR_CONFIG, "%s is no VF of %s", np_bdf_format(bdf, text),
+                        what);
     target->wants_index = true;
     target->choice.bdf = *bdf;
     target->function = np_inventory_find(build->world->inventory, bdf);
@@ -74,9 +74,8 @@ fix_function(NpBuild *build, NpTarget *target, GError **error)
     const NpBdf *named = target->nic->source == NP_SOURCE_VF ? &target->nic->vf : NULL;
     char a[NP_BDF_TEXT_SIZE], b[NP_BDF_TEXT_SIZE];
     if (pin && named && !np_bdf_equal(pin, named))
-        return np_throw(error, NP_ERROR_CONFIG,
-                        "nic %u: the VM's definition says %s, the configuration %s",
-                        target->nic->nic, np_bdf_format(pin, a), np_bdf_format(named, b));
+        return np_throw(error, NP_ERROR_CONFIG, "the VM's definition says %s, the configuration %s",
+                        np_bdf_format(pin, a), np_bdf_format(named, b));
     if (named || pin)
         return fix_vf(build, target, named ? named : pin, error);
     if (own && np_bdf_equal(&own->pf, &target->pf->bdf))

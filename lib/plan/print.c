@@ -11,7 +11,7 @@ append_change(GString *text, const NpChange *change)
     char bdf[NP_BDF_TEXT_SIZE];
     g_string_append_printf(text, "%-12s %s", np_op_info(change->kind)->name,
                            np_bdf_format(&change->object, bdf));
-    if (change->attr == NP_ATTR_NONE)
+    if (change->attr == NP_ATTR_NONE || change->attr == NP_ATTR_RESET)
         return;
     const char *old_value = change->old_value ? change->old_value : "?";
     g_string_append_printf(text, " %s: %s", np_attr_name(change->attr),
