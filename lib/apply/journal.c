@@ -148,6 +148,8 @@ np_journal_parse(const char *name, const char *text, size_t size, GError **error
         const char *line = text + journal->size;
         if (!take_line(journal, line, (size_t) (end - line), error)) {
             g_prefix_error(error, "%s:%u: ", name, number);
+            if (error)
+                (*error)->code = NP_ERROR_PROTOCOL; /* whatever a value's parser called it */
             return NULL;
         }
         journal->size = (size_t) (end + 1 - text);
