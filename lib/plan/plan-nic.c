@@ -127,8 +127,12 @@ choose(NpBuild *build, NpTarget *target, GError **error)
         g_string_append_printf(holders, "; VF %u: %s", i, taken);
     }
     g_autofree char *what = np_function_describe(target->pf);
-    return np_throw(error, NP_ERROR_BUSY, "nic %u: none of the %u VFs of %s is free%s",
-                    target->nic->nic, count, what, holders->str);
+    char pf[NP_BDF_TEXT_SIZE];
+    return np_throw(error, NP_ERROR_BUSY,
+                    "nic %u: none of the %u VFs of %s is free%s. For more, when none is in use: "
+                    "nicpass vfs %s NUMBER",
+                    target->nic->nic, count, what, holders->str,
+                    np_bdf_format(&target->pf->bdf, pf));
 }
 
 bool

@@ -250,12 +250,33 @@ refuse_count(NpBuild *build, const NpFunction *pf, unsigned wanted, GError **err
                     np_bdf_format(&pf->bdf, bdf), wanted);
 }
 
+/* VFs that all VMs of the configuration together take from a PF: their number cannot grow later
+ * without taking those away that are in use. */
+static unsigned
+count_configured(const NpWorld *world, const NpFunction *pf)
+{
+    unsigned nics = 0, highest = 0, index;
+    for (guint i = 0; i < world->config->nics->len; i++) {
+        const NpNic *nic = g_ptr_array_index(world->config->nics, i);
+        const NpPool *pool =
+            nic->source == NP_SOURCE_POOL ? np_config_pool(world->config, nic->pool) : NULL;
+        if (pool && np_plan_resolve(world->inventory, &pool->pf, NULL) == pf)
+            nics++;
+        if (nic->source == NP_SOURCE_VF && index_of(world->inventory, pf, &nic->vf, &index)) {
+            nics++;
+            highest = MAX(highest, index + 1);
+        }
+    }
+    return MAX(nics, highest);
+}
+
 static bool
 plan_vfs(NpBuild *build, const Need *need, GError **error)
 {
     const NpFunction *pf = need->pf;
-    unsigned exactly = need->pool ? need->pool->vfs : 0;
-    unsigned wanted = exactly ? exactly : need->at_least, now = pf->sriov->count;
+    unsigned exactly = need->pool ? need->pool->vfs : 0, now = pf->sriov->count;
+    unsigned configured = MIN(count_configured(build->world, pf), pf->sriov->total);
+    unsigned wanted = exactly ? exactly : MAX(need->at_least, now ? 0 : configured);
     g_autofree char *what = np_function_describe(pf);
     if (exactly && need->at_least > exactly)
         return np_throw(error, NP_ERROR_CONFIG,
@@ -272,7 +293,8 @@ plan_vfs(NpBuild *build, const Need *need, GError **error)
         return false;
     NpOp *op = np_build_op(build, NP_OP_MAKE_VFS, NP_ROLE_PF, &pf->bdf,
                            exactly ? "the pool's number; they stay"
-                                   : "as many as the VM needs, for each costs speed; they stay");
+                                   : "as many as the configuration needs, for each costs speed; "
+                                     "they stay");
     op->change.old_value = g_strdup("0");
     op->change.new_value = g_strdup_printf("%u", wanted);
     np_build_op(build, NP_OP_WAIT_VFS, NP_ROLE_PF, &pf->bdf, "until all are there");

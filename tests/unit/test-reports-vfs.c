@@ -41,6 +41,15 @@ test_second_run_does_not_write_an_equal_count(void)
 }
 
 static void
+test_as_needed_is_enough_for_all_vms_configured(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("igb", POOL VM OTHER);
+    fake_host_claim(host, 101);
+    g_assert_cmpuint(pf_of(host)->count, ==, 2);
+    fake_host_claim(host, 102);
+}
+
+static void
 test_wrong_count_is_refused_and_names_the_holders(void)
 {
     g_autoptr(FakeHost) host = fake_host_new("igb", FOUR VM);
@@ -436,6 +445,7 @@ static const struct {
     void (*function)(void);
 } tests[] = {
     TEST(second_run_does_not_write_an_equal_count),
+    TEST(as_needed_is_enough_for_all_vms_configured),
     TEST(wrong_count_is_refused_and_names_the_holders),
     TEST(kernel_refusals_are_put_into_words),
     TEST(kernel_refusal_names_driver_and_limit),
