@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/apply/attr-parts.h"
 #include "lib/base/error.h"
 
 /* KDOC:sysfs-bus-pci: driver_override, drivers/X/bind and unbind, sriov_numvfs, reset.
@@ -157,9 +158,8 @@ np_attr_read_all(NpSys *sys, const NpChange *const *changes, GError **error)
     return g_steal_pointer(&values);
 }
 
-/* Whether a request is to be tried once more; waits before it says so. */
-static bool
-again(NpSys *sys, int result, int64_t deadline_ms)
+bool
+np_attr_again(NpSys *sys, int result, int64_t deadline_ms)
 {
     if (result != -EAGAIN || sys->now_ms(sys) >= deadline_ms)
         return false;
@@ -175,7 +175,7 @@ write_text(NpSys *sys, const char *path, const char *text, const NpChange *chang
     int result;
     do
         result = sys->write_attr(sys, path, text, timeout_ms);
-    while (again(sys, result, deadline_ms));
+    while (np_attr_again(sys, result, deadline_ms));
     return result;
 }
 
@@ -336,11 +336,9 @@ write_once(NpSys *sys, const NpChange *change, const char *value, GError **error
     }
 }
 
-/* The first of the changes whose value does not show, or NULL. When one cannot be read at all,
- * *error is set. */
-static const NpChange *
-first_missing(NpSys *sys, const NpChange *const *changes, const char *const *values,
-              char **ret_value, GError **error)
+const NpChange *
+np_attr_first_missing(NpSys *sys, const NpChange *const *changes, const char *const *values,
+                      char **ret_value, GError **error)
 {
     g_autoptr(GPtrArray) now = np_attr_read_all(sys, changes, error);
     for (guint i = 0; now && changes[i]; i++) {
@@ -353,15 +351,15 @@ first_missing(NpSys *sys, const NpChange *const *changes, const char *const *val
     return NULL;
 }
 
-/* The kernel reports success for much that did not happen, and some of it comes a moment later. */
-static bool
-read_back(NpSys *sys, const NpChange *const *changes, const char *const *values, GError **error)
+bool
+np_attr_read_back(NpSys *sys, const NpChange *const *changes, const char *const *values,
+                  GError **error)
 {
     int64_t deadline_ms = sys->now_ms(sys) + READ_BACK_MS;
     for (;;) {
         g_autoptr(GError) problem = NULL;
         g_autofree char *now = NULL;
-        const NpChange *missing = first_missing(sys, changes, values, &now, &problem);
+        const NpChange *missing = np_attr_first_missing(sys, changes, values, &now, &problem);
         if (problem) {
             g_propagate_error(error, g_steal_pointer(&problem));
             return false;
@@ -382,79 +380,5 @@ np_attr_write(NpSys *sys, const NpChange *change, const char *value, GError **er
     if (!write_once(sys, change, value, error))
         return false;
     const NpChange *changes[] = {change, NULL};
-    return np_attr_vf_field(change->attr) || read_back(sys, changes, &value, error);
-}
-
-/* Some drivers refuse a zero MAC: the substitute means the same to np_vf_clean. */
-static int
-set_vf(NpSys *sys, const NpChange *change, NpVfAttrs *attrs)
-{
-    static const NpMac zero, substitute = {{0x02, 0, 0, 0, 0, 0}};
-    int64_t timeout_ms = np_op_info(change->kind)->timeout_ms;
-    int64_t deadline_ms = sys->now_ms(sys) + timeout_ms;
-    int result;
-    do
-        result = sys->set_vf(sys, &change->pf, change->vf_index, attrs, timeout_ms);
-    while (again(sys, result, deadline_ms));
-    if (result != -EINVAL || !(attrs->has & NP_VF_MAC) || !np_mac_equal(&attrs->mac, &zero))
-        return result;
-    attrs->mac = substitute;
-    return sys->set_vf(sys, &change->pf, change->vf_index, attrs, timeout_ms);
-}
-
-/* How many of the changes fit into one request: the kernel sets the MAC first, so a MAC that is to
- * come later starts a new one (Intel cards want the check of source MACs off before the MAC goes).
- */
-static guint
-batch_size(const NpChange *const *changes)
-{
-    unsigned seen = 0;
-    guint count = 0;
-    for (; changes[count]; count++) {
-        unsigned field = np_attr_vf_field(changes[count]->attr);
-        if (seen & field || (seen && field == NP_VF_MAC))
-            break;
-        seen |= field;
-    }
-    return count;
-}
-
-/* changes: those of one request, NULL-terminated. */
-static bool
-send_batch(NpSys *sys, const NpChange *const *changes, const char *const *values, GError **error)
-{
-    NpVfAttrs attrs = {0};
-    for (guint i = 0; changes[i]; i++)
-        if (!np_vf_parse(np_attr_vf_field(changes[i]->attr), values[i], &attrs, error))
-            return false;
-    int result = set_vf(sys, changes[0], &attrs);
-    if (result == 0)
-        return read_back(sys, changes, values, error);
-    /* The kernel does not say at which attribute of a request it stopped. */
-    g_autofree char *hint = g_strdup(sys->hint(sys));
-    g_autofree char *now = NULL;
-    const NpChange *at = first_missing(sys, changes, values, &now, NULL);
-    char pf[NP_BDF_TEXT_SIZE];
-    at = at ? at : changes[0];
-    return np_throw_errno(error, -result, "%s of VF %u of %s%s%s", np_attr_name(at->attr),
-                          at->vf_index, np_bdf_format(&at->pf, pf), hint ? ": " : "",
-                          hint ? hint : "");
-}
-
-bool
-np_attr_write_vf(NpSys *sys, const NpChange *const *changes, const char *const *values,
-                 GError **error)
-{
-    while (*changes) {
-        guint count = batch_size(changes);
-        g_autoptr(GPtrArray) batch = g_ptr_array_new();
-        for (guint i = 0; i < count; i++)
-            g_ptr_array_add(batch, (gpointer) (uintptr_t) changes[i]);
-        g_ptr_array_add(batch, NULL);
-        if (!send_batch(sys, (const NpChange *const *) batch->pdata, values, error))
-            return false;
-        changes += count;
-        values += count;
-    }
-    return true;
+    return np_attr_vf_field(change->attr) || np_attr_read_back(sys, changes, &value, error);
 }

@@ -30,6 +30,8 @@ typedef struct {
 NpOp *
 np_build_op(NpBuild *build, NpOpKind kind, NpRole role, const NpBdf *object, const char *reason);
 
+NpTarget *np_build_target(const NpBuild *build, guint i);
+
 /* Finds PF, pool and, if it is fixed, the function of each NIC. */
 bool np_build_targets(NpBuild *build, GError **error);
 
