@@ -235,6 +235,7 @@ test_foreign_files_are_passed_over(void)
     NpBdf bdf = {0, 1, 0, 0};
     g_autoptr(NpLease) lease = np_lease_new(vm, 0, &bdf);
     g_autoptr(NpJournal) journal = np_leases_create(&host->kernel->sys, host->run_dir, lease, NULL);
+    g_assert_nonnull(journal);
     static const char *const names[] = {"0123456789abcdef.jsonl", "x.jsonl", "README"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autofree char *path = g_build_filename(host->run_dir, "leases", names[i], NULL);
