@@ -14,6 +14,7 @@ typedef struct {
     GArray *locks;       /* of int, parallel */
     GPtrArray *journals; /* of NpJournal: leases made in this run, by the plan's order of NICs */
     GArray *nics;        /* of unsigned, parallel to journals */
+    GPtrArray *stuck;    /* of char *: ids of other VMs' leases that could not be undone */
 } NpRun;
 
 NpRun *np_run_new(const NpApply *apply, const NpVm *vm);
