@@ -226,8 +226,10 @@ test_one_value_that_cannot_be_put_back_is_no_obstacle(void)
     g_assert_cmpuint(pf->vf[0].vlan, ==, 0);
     g_assert_cmpstr(fake_find(host->kernel, VF0)->driver, ==, "ixgbevf");
     pf->net.carrier = true;
+    pf->vf[0].vlan = 9; /* the host uses the VF: what was put back once is not put back again */
     fake_host_release(host, 101);
     g_assert_cmpuint(pf->vf[0].max_mbps, ==, 0);
+    g_assert_cmpuint(pf->vf[0].vlan, ==, 9);
 }
 
 int

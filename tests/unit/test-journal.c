@@ -128,6 +128,9 @@ test_appends_go_behind_what_is_complete(void)
     g_assert_true(g_file_set_contents(path, text, (gssize) size - 5, NULL)); /* a torn line */
     journal = np_journal_open(path, NULL);
     g_assert_true(np_journal_undone(journal, 1, NULL));
+    g_clear_pointer(&journal, np_journal_free);
+    journal = np_journal_open(path, NULL); /* nothing of the torn line is left */
+    g_assert_nonnull(journal);
     g_assert_true(np_journal_append(journal, changes, NULL));
     g_clear_pointer(&journal, np_journal_free);
 

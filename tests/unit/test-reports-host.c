@@ -230,6 +230,30 @@ test_vfs_are_not_even_made_where_they_would_share_a_group(void)
 }
 
 static void
+test_group_spoilt_by_what_no_scan_shows_is_noticed(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("igb", POOL VM);
+    make(host, 1);
+    g_autofree char *before = fake_kernel_dump(host->kernel);
+    find(host, "0000:05:00.0")->hidden = true;
+    find(host, "0000:05:00.0")->group = find(host, VF)->group;
+    fake_host_refuse(host, 101, NP_ERROR_DENIED, "not viable");
+    g_autofree char *after = fake_kernel_dump(host->kernel);
+    g_assert_cmpstr(after, ==, before);
+}
+
+static void
+test_value_that_changed_since_the_plan_is_not_overwritten(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("igb", POOL VM "vlan = 5\n");
+    make(host, 1);
+    host->state->faults.meddle_at = 2;
+    fake_host_refuse(host, 101, NP_ERROR_BUSY, "vlan became '99' meanwhile");
+    g_assert_cmpuint(find(host, PF)->vf[0].vlan, ==, 99);
+    g_assert_cmpstr(find(host, VF)->driver, ==, "igbvf");
+}
+
+static void
 test_iommu_off_is_said(void)
 {
     g_autoptr(FakeHost) host = fake_host_new("igb", POOL VM);
@@ -562,6 +586,8 @@ static const struct {
     TEST(all_ports_of_a_group_together_are_fine),
     TEST(vf_in_the_group_of_its_pf_is_refused),
     TEST(vfs_are_not_even_made_where_they_would_share_a_group),
+    TEST(group_spoilt_by_what_no_scan_shows_is_noticed),
+    TEST(value_that_changed_since_the_plan_is_not_overwritten),
     TEST(iommu_off_is_said),
     TEST(verdict_says_safe_or_why_not),
     TEST(group_numbers_are_never_stored),
