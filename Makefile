@@ -65,7 +65,7 @@ link = $(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(B)/%.o,$(1))
 
-LIB_SRC := $(call sources,lib/base lib/proto lib/bench)
+LIB_SRC := $(call sources,lib/base lib/proto lib/model lib/plan lib/apply lib/bench)
 AGENT_SRC := $(call sources,agent)
 CLI_SRC := $(call sources,cli)
 UNIT_SRC := $(call sources,tests/unit)
