@@ -63,12 +63,14 @@ LIB_SRC := $(call sources,lib/base lib/proto lib/model lib/plan lib/apply lib/be
 AGENT_SRC := $(call sources,agent)
 CLI_SRC := $(call sources,cli)
 UNIT_SRC := $(call sources,tests/unit)
+FAKE_SRC := $(call sources,tests/fake)
 PROCESS_SRC := $(call sources,tests/agent)
+BENCH_SRC := $(call sources,tests/bench)
 TESTS_C := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC) $(filter tests/agent/test-%,$(PROCESS_SRC)))
 TESTS_SH := $(sort $(wildcard tests/check/*.sh tests/agent/*.sh tests/cli/*.sh))
 MAN_SRC := $(sort $(wildcard cli/*.scd agent/*.scd templates/*.scd))
 MAN := $(patsubst %.scd,$(B)/man/%,$(notdir $(MAN_SRC)))
-ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(PROCESS_SRC)
+ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(FAKE_SRC) $(PROCESS_SRC) $(BENCH_SRC)
 FORMATTED := $(sort $(ALL_C) $(wildcard $(addsuffix *.h,$(sort $(dir $(ALL_C))))))
 
 .DELETE_ON_ERROR:
@@ -98,9 +100,13 @@ $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(MY_CPPFLAGS) $(GLIB_CFLAGS) $(CPPFLAGS) $(MY_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+$(B)/libfake.a: $(call objects,$(FAKE_SRC))
+	@rm -f $@
+	$(Q)ar rcsD $@ $^
+
 # Tests: each .c is a program; what several process tests share is in the files not called test-*.
 PROCESS_COMMON := $(call objects,$(filter-out tests/agent/test-%,$(PROCESS_SRC)))
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libnicpass.a
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libfake.a $(B)/libnicpass.a
 	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
 $(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libnicpass.a
 	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
@@ -114,11 +120,53 @@ $(B)/man/%: %.scd
 	$(Q)$(SCDOC) < $< > $@
 vpath %.scd cli agent templates
 
-# doc: format       rewrite the sources with clang-format
+# doc: deps         install what a build needs, with apt (deps-check: and the tests)
+deps: ; $(call apt_install,$(DEPS_BUILD))
+deps-check: ; $(call apt_install,$(DEPS_CHECK))
+
+# Installs the packages that are missing; a machine that has them all is left alone.
+define apt_install
+	@missing=$$(for p in $(1); do \
+		dpkg-query -W -f '$${db:Status-Status}\n' $$p 2>/dev/null | grep -qx installed || echo $$p; done); \
+	test -z "$$missing" && exit 0; \
+	if [ "$$(id -u)" != 0 ]; then \
+		echo "as root: apt-get install --no-install-recommends" $$missing >&2; exit 1; fi; \
+	apt-get update -q && \
+	DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends $$missing
+endef
+
+# doc: demo         as root: install what is missing, build, measure two namespaces of this machine
+demo: deps
+	$(MAKE) all
+	$(B)/nicpass bench templates/scenarios/local.ini --out $(B)/demo-$$(date +%Y%m%d-%H%M%S)
+
+# doc: check        as root: install what is missing; format, gcc, clang, sanitizers, every test
+check: deps-check
+	$(MAKE) format-check
+	$(MAKE) WERROR=1 check-tests
+	$(MAKE) B=$(B)-clang CC=clang WERROR=1 all $(patsubst $(B)/%,$(B)-clang/%,$(TESTS_C))
+	$(MAKE) B=$(B)-asan SANITIZE=address,undefined WERROR=1 check-tests
+
+# doc: bench        as root: what the agent costs, and its load against plain iperf3
+bench: deps-check
+	$(MAKE) all $(patsubst %.c,$(B)/%,$(BENCH_SRC))
+	NP_BUILD=$(abspath $(B)) $(B)/tests/bench/agent-vs-iperf3
+
+$(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/cli/netns.o $(B)/libnicpass.a
+	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+
+# doc: format       rewrite the sources with clang-format (format-check: only look)
 format:
 	clang-format -i $(FORMATTED)
 format-check:
 	clang-format --dry-run --Werror $(FORMATTED)
+
+# doc: install      copy everything to PREFIX below DESTDIR
+install: all
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(SBINDIR) $(DATADIR)/nicpass/scenarios)
+	$(INSTALL) -m755 $(B)/nicpass $(DESTDIR)$(BINDIR)/
+	$(INSTALL) -m755 $(B)/nicpass-agent $(DESTDIR)$(SBINDIR)/
+	$(INSTALL) -m644 $(wildcard templates/scenarios/*.ini) $(DESTDIR)$(DATADIR)/nicpass/scenarios/
 
 # doc: clean        remove the build folder
 clean distclean:

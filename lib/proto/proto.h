@@ -30,8 +30,9 @@
  *
  * Resynchronisation: after every connect the stream may hold the tail of an older conversation in
  * both directions. The host sends "\n", then hello with its session id, and drops whatever arrives
- * until a line carries that session id and the hello's request id. The agent answers other verbs
- * before the first hello with an error. S is null in an agent's line before its first hello.
+ * until a line carries that session id and the hello's request id. The agent sends "\n" before its
+ * answer to a hello, since what it sent last may have been half a line. The agent answers other
+ * verbs before the first hello with an error. S is null in an agent's line before its first hello.
  *
  * Sessions: a hello with another session id than the agent's current one ends the old session: its
  * jobs are killed, its sampler stops, changed NICs are put back. The same id continues it after a
