@@ -192,6 +192,13 @@ np_keyfile_get(const NpKeyfile *file, const char *group, const char *key)
     return entry ? entry->value : NULL;
 }
 
+const char *
+np_keyfile_origin(const NpKeyfile *file, const char *group, const char *key)
+{
+    const Entry *entry = entry_find(file, group, key);
+    return entry ? entry->origin : NULL;
+}
+
 /* The first key of the group in name order that is not allowed (owned by file), or NULL. */
 static const char *
 unknown_key(const NpKeyfile *file, const char *group, const char *const *allowed)

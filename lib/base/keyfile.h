@@ -34,6 +34,9 @@ bool np_keyfile_has_group(const NpKeyfile *file, const char *group);
 /* The value with surrounding blanks removed (owned by file), or NULL when the key is absent. */
 const char *np_keyfile_get(const NpKeyfile *file, const char *group, const char *key);
 
+/* "name:line" of a key, or of the group for key NULL (owned by file); NULL when it is absent. */
+const char *np_keyfile_origin(const NpKeyfile *file, const char *group, const char *key);
+
 /* Refuses any key of the group that is not in the NULL-terminated list; the message names the line
  * and the nearest allowed key, or else all of them. */
 bool np_keyfile_check_keys(const NpKeyfile *file, const char *group, const char *const *allowed,

@@ -297,6 +297,16 @@ np_bdf_equal(const NpBdf *a, const NpBdf *b)
            a->function == b->function;
 }
 
+int
+np_bdf_compare(const NpBdf *a, const NpBdf *b)
+{
+    if (a->domain != b->domain)
+        return a->domain < b->domain ? -1 : 1;
+    int left = a->bus << 8 | a->device << 3 | a->function;
+    int right = b->bus << 8 | b->device << 3 | b->function;
+    return left - right;
+}
+
 /* Levenshtein distance with one row; words longer than 64 bytes are never near. */
 static size_t
 edit_distance(const char *a, const char *b)

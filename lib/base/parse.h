@@ -85,6 +85,9 @@ const char *np_bdf_format(const NpBdf *bdf, char buffer[static NP_BDF_TEXT_SIZE]
 bool np_mac_equal(const NpMac *a, const NpMac *b);
 bool np_bdf_equal(const NpBdf *a, const NpBdf *b);
 
+/* Negative, 0 or positive, as a stands before, at or behind b: by domain, bus, device, function. */
+int np_bdf_compare(const NpBdf *a, const NpBdf *b);
+
 /* The candidate nearest to word by edit distance, or NULL when none is near enough to be a
  * misspelling (more than a third of the word, at least one edit). candidates: NULL-terminated. */
 const char *np_nearest(const char *word, const char *const *candidates);

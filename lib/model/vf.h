@@ -45,14 +45,17 @@ typedef struct {
     NpLinkState link;
 } NpVfAttrs;
 
+/* "mac", "vlan", "rate", "spoofchk", "link", "rss-query" or "trust". */
+const char *np_vf_name(NpVfFields field);
+
 /* Normal form of what a driver reported: VLAN 4095 is none, a protocol of 0 is 802.1Q, QoS and
  * protocol without VLAN are 0 and 802.1Q, 02:00:00:00:00:00 (set where zero is refused) is zero.
  * Pure. */
 void np_vf_clean(NpVfAttrs *attrs);
 
-/* The text form of one attribute (transfer full): "52:54:00:00:00:01"; "100", "100 qos 3" or
- * "100 qos 3 802.1ad"; "min 0 max 1000"; "on" and "off"; "auto", "up", "down". NULL when attrs does
- * not have it. Pure. */
+/* The text form of one attribute (transfer full): "52:54:00:00:00:01"; "none", "100", "100 qos 3"
+ * or "100 qos 3 802.1ad"; "min 0 max 1000"; "on" and "off"; "auto", "up", "down". NULL when attrs
+ * does not have it. Pure. */
 char *np_vf_format(const NpVfAttrs *attrs, NpVfFields field);
 
 /* The inverse: sets the one attribute and its bit. Throws CONFIG. Pure. */
