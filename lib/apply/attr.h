@@ -13,6 +13,11 @@
  * there, NOT_FOUND. */
 char *np_attr_read(NpSys *sys, const NpChange *change, GError **error);
 
+/* The values of several, in order (changes NULL-terminated; of char *, transfer full): asks a PF
+ * once for neighbours that are attributes of one VF, because a query makes some drivers ask their
+ * firmware. Throws as np_attr_read. */
+GPtrArray *np_attr_read_all(NpSys *sys, const NpChange *const *changes, GError **error);
+
 /* Writes value and reads back until it shows, or the operation's deadline (np_op_info) has passed.
  * EAGAIN is tried again till then. NP_ATTR_RESET has no read-back. Throws the kernel's reason with
  * what to do about it (ENOSPC, ENOMEM, EBUSY, ENOENT of sriov_numvfs), TIMEOUT, or FAILED when the

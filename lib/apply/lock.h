@@ -5,11 +5,10 @@
  */
 #pragma once
 
-#include "lib/apply/sys.h"
+#include "lib/base/parse.h"
 
-/* Waits for the flock of RUN/lock/BDF until timeout_ms have passed; the folder is made when
+/* Waits for the flock of RUN/lock/BDF until timeout_ms have passed; the folders are made when
  * missing. Released by closing the descriptor, or by the process's end. Throws BUSY with the
  * holder's pid. Returns the descriptor, -1 on error. Locks of several PFs must be taken in the
  * order of BDF. */
-int
-np_lock_pf(NpSys *sys, const char *run_dir, const NpBdf *pf, int64_t timeout_ms, GError **error);
+int np_lock_pf(const char *run_dir, const NpBdf *pf, int64_t timeout_ms, GError **error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the nicpass authors
  *
- * Configuration: see config.h. Files, trust and look-up; groups are read in config-parse.c.
+ * Configuration: see config.h. Files, trust and look-up; groups are read in config-pool.c and
+ * -nic.c.
  */
 #include "lib/model/config.h"
 

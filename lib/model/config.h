@@ -27,7 +27,8 @@ typedef enum {
 typedef struct {
     char *name;
     NpPfRef pf;
-    unsigned vfs; /* how many to make when there are none; 0: as many as the VM at hand needs */
+    /* How many VFs to make when there are none; 0: as many as all VMs configured need. */
+    unsigned vfs;
     char *driver; /* to bind to, "vfio-pci" unless given */
     NpPfUp pf_up;
     unsigned mtu; /* of the PF, at least; 0: not touched */

@@ -12,6 +12,10 @@
 bool np_guard_group(const NpInventory *inventory, const NpFunction *function, const GArray *ours,
                     GError **error);
 
+/* The same question before the VFs of a PF exist: they would join their PF's group when a port
+ * above has no ACS. */
+bool np_guard_future_group(const NpInventory *inventory, const NpFunction *pf, GError **error);
+
 /* The host's use of the function itself; for a whole port also that it has VFs. vm: whose
  * reservations and domains do not count (nullable). even_if_used lets bridge membership and
  * addresses pass with a warning added to warnings (nullable), but never routes, ssh, corosync or

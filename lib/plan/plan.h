@@ -47,10 +47,20 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpPlan, np_plan_free)
  * Pure. */
 NpPlan *np_plan_claim(const NpWorld *world, const NpVm *vm, GError **error);
 
+/* What is not as it should be for a VM that has its leases: the operations that would set it right,
+ * for the functions it has. Empty: all is well. NOT_FOUND: no lease. For `verify`; nothing but
+ * np_plan_claim's plans is ever carried out. Pure. */
+NpPlan *np_plan_verify(const NpWorld *world, const NpVm *vm, GError **error);
+
 /* Operations that bring PF's number of VFs to count (the explicit verb): refused with BUSY, naming
  * the holders, while any of its VFs is leased, open, reserved, or used by the host. From a count
  * other than 0 it goes through 0. Pure. */
 NpPlan *np_plan_vfs(const NpWorld *world, const NpPfRef *pf, unsigned count, GError **error);
+
+/* The PFs (and whole ports) that the VM's NICs come from, in the order of BDF, each once (of NpBdf,
+ * transfer full): what to lock before np_plan_claim's world is looked at. Throws as np_plan_claim.
+ * Pure. */
+GArray *np_plan_pfs(const NpWorld *world, const NpVm *vm, GError **error);
 
 /* The function a reference means; bdf, permanent MAC and name must agree where given. Throws CONFIG
  * (what each of them says when they do not). Pure. */

@@ -1,163 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the nicpass authors
  *
- * Configuration groups: see config-parse.h.
+ * NICs: [vm ID nic N]. See config-parse.h.
  */
-#include "lib/model/config-parse.h"
-
 #include <string.h>
 
-#include "lib/base/error.h"
+#include "lib/model/config-group.h"
+#include "lib/model/config-parse.h"
 
-#define NIC_MAX      15   /* hostpci0 to hostpci15 */
-#define VM_ID_MAX    255  /* bytes */
-#define MTU_MIN      1280 /* IPv6 */
-#define MTU_MAX      65535
+#define NIC_MAX      15  /* hostpci0 to hostpci15 */
+#define VM_ID_MAX    255 /* bytes */
 #define MBPS         1000000
 #define RATE_MAX_BPS (UINT64_C(10000000) * MBPS)
-
-/* One group being read. */
-typedef struct {
-    const NpKeyfile *file;
-    const char *group;
-} Group;
-
-static const char *
-get(const Group *group, const char *key)
-{
-    return np_keyfile_get(group->file, group->group, key);
-}
-
-static bool
-bad(const Group *group, const char *key, GError **error)
-{
-    return np_keyfile_prefix(group->file, group->group, key, error);
-}
-
-/* The index of the key's value in words (NULL-terminated); the fallback when it is absent. */
-static bool
-take_word(const Group *group, const char *key, const char *const *words, int fallback,
-          int *ret_index, GError **error)
-{
-    const char *text = get(group, key);
-    int index = text ? 0 : fallback;
-    while (text && words[index] && strcmp(words[index], text) != 0)
-        index++;
-    if (words[index]) {
-        *ret_index = index;
-        return true;
-    }
-    g_autofree char *quoted = np_quote(text);
-    g_autofree char *all = g_strjoinv(", ", (char **) (uintptr_t) words);
-    return np_keyfile_throw(group->file, group->group, key, error, "%s is not one of %s", quoted,
-                            all);
-}
-
-static bool
-take_driver(const Group *group, char **driver, GError **error)
-{
-    const char *text = get(group, "driver");
-    if (text && !np_parse_name(text, error))
-        return bad(group, "driver", error);
-    *driver = g_strdup(text);
-    return true;
-}
-
-/* "pf" in any of its three spellings, "pf-mac" and "pf-name" to check it against. */
-static bool
-take_pf(const Group *group, NpPfRef *pf, GError **error)
-{
-    const char *text = get(group, "pf"), *mac = get(group, "pf-mac"), *name = get(group, "pf-name");
-    if (text && np_parse_bdf(text, &pf->bdf, NULL))
-        pf->has_bdf = true;
-    else if (text && np_parse_mac(text, &pf->mac, NULL))
-        pf->has_mac = true;
-    else if (text && !np_parse_ifname(text, NULL))
-        return np_keyfile_throw(group->file, group->group, "pf", error,
-                                "'%s' is not a PCI address (0000:3b:00.0), a permanent MAC or an "
-                                "interface's name",
-                                text);
-    else
-        pf->name = g_strdup(text);
-    if (mac && pf->has_mac)
-        return np_keyfile_throw(group->file, group->group, "pf-mac", error,
-                                "'pf' is a MAC already");
-    if (name && pf->name)
-        return np_keyfile_throw(group->file, group->group, "pf-name", error,
-                                "'pf' is a name already");
-    if (mac && !np_parse_mac(mac, &pf->mac, error))
-        return bad(group, "pf-mac", error);
-    if (name && !np_parse_ifname(name, error))
-        return bad(group, "pf-name", error);
-    pf->has_mac = pf->has_mac || mac;
-    if (name)
-        pf->name = g_strdup(name);
-    return true;
-}
-
-void
-np_pool_free(NpPool *pool)
-{
-    if (!pool)
-        return;
-    g_free(pool->name);
-    g_free(pool->pf.name);
-    g_free(pool->driver);
-    g_free(pool->origin);
-    g_free(pool);
-}
-
-static bool
-fill_pool(NpPool *pool, const Group *group, GError **error)
-{
-    static const char *const pf_up_words[] = {"require", "set", NULL};
-    int pf_up;
-    uint64_t number;
-    if (!get(group, "pf"))
-        return np_keyfile_throw(group->file, group->group, NULL, error,
-                                "key 'pf' is missing: which port's VFs this pool gives away");
-    if (!take_pf(group, &pool->pf, error) || !take_driver(group, &pool->driver, error) ||
-        !take_word(group, "pf-up", pf_up_words, NP_PF_UP_REQUIRE, &pf_up, error))
-        return false;
-    pool->pf_up = (NpPfUp) pf_up;
-    if (!pool->driver)
-        pool->driver = g_strdup("vfio-pci");
-    const char *vfs = get(group, "vfs"), *mtu = get(group, "mtu");
-    if (vfs && strcmp(vfs, "as-needed") != 0) {
-        if (!np_parse_uint(vfs, 1, UINT16_MAX, &number, error)) {
-            g_prefix_error(error, "neither 'as-needed' nor a number: ");
-            return bad(group, "vfs", error);
-        }
-        pool->vfs = (unsigned) number;
-    }
-    if (mtu) {
-        if (!np_parse_uint(mtu, MTU_MIN, MTU_MAX, &number, error))
-            return bad(group, "mtu", error);
-        pool->mtu = (unsigned) number;
-    }
-    return true;
-}
-
-NpPool *
-np_pool_parse(const NpKeyfile *file, const char *name, GError **error)
-{
-    static const char *const keys[] = {"pf",     "pf-mac", "pf-name", "vfs",
-                                       "driver", "pf-up",  "mtu",     NULL};
-    const Group group = {file, name};
-    const char *pool_name = name + strlen("pool ");
-    if (!np_parse_name(pool_name, error)) {
-        (void) np_keyfile_prefix(file, name, NULL, error); /* always false */
-        return NULL;
-    }
-    if (!np_keyfile_check_keys(file, name, keys, error))
-        return NULL;
-    g_autoptr(NpPool) pool = g_new0(NpPool, 1);
-    pool->name = g_strdup(pool_name);
-    pool->origin = g_strdup(np_keyfile_origin(file, name, NULL));
-    if (!fill_pool(pool, &group, error))
-        return NULL;
-    return g_steal_pointer(&pool);
-}
 
 void
 np_nic_free(NpNic *nic)
@@ -174,14 +28,14 @@ np_nic_free(NpNic *nic)
 
 /* "vm ID nic N" or "vm ID". A domain's name may hold blanks, and " nic " only at its own risk. */
 static bool
-take_title(NpNic *nic, const Group *group, GError **error)
+take_title(NpNic *nic, const NpGroup *group, GError **error)
 {
     const char *id = group->group + strlen("vm ");
     const char *split = g_strrstr(id, " nic ");
     uint64_t number = 0;
     if (split && !np_parse_uint(split + strlen(" nic "), 0, NIC_MAX, &number, error)) {
         g_prefix_error(error, "number of the nic: ");
-        return bad(group, NULL, error);
+        return np_group_bad(group, NULL, error);
     }
     size_t length = split ? (size_t) (split - id) : strlen(id);
     if (length == 0 || length > VM_ID_MAX)
@@ -195,31 +49,32 @@ take_title(NpNic *nic, const Group *group, GError **error)
 }
 
 static bool
-take_source(NpNic *nic, const Group *group, GError **error)
+take_source(NpNic *nic, const NpGroup *group, GError **error)
 {
-    const char *pool = get(group, "pool"), *vf = get(group, "vf"), *pf = get(group, "pf");
+    const char *pool = np_group_get(group, "pool"), *vf = np_group_get(group, "vf"),
+               *pf = np_group_get(group, "pf");
     if (!!pool + !!vf + !!pf != 1)
         return np_keyfile_throw(group->file, group->group, NULL, error,
                                 "exactly one of 'pool', 'vf' and 'pf' says where the NIC comes "
                                 "from");
     if (pool && !np_parse_name(pool, error))
-        return bad(group, "pool", error);
+        return np_group_bad(group, "pool", error);
     if (vf && !np_parse_bdf(vf, &nic->vf, error))
-        return bad(group, "vf", error);
-    if (pf && !take_pf(group, &nic->pf, error))
+        return np_group_bad(group, "vf", error);
+    if (pf && !np_group_pf(group, &nic->pf, error))
         return false;
     nic->pool = g_strdup(pool);
     nic->source = pool ? NP_SOURCE_POOL : vf ? NP_SOURCE_VF : NP_SOURCE_PF;
-    if (pool && get(group, "driver"))
+    if (pool && np_group_get(group, "driver"))
         return np_keyfile_throw(group->file, group->group, "driver", error,
                                 "the driver of a pool's VFs stands in [pool %s]", pool);
-    return take_driver(group, &nic->driver, error);
+    return np_group_driver(group, &nic->driver, error);
 }
 
 static bool
-take_mac(NpNic *nic, const Group *group, GError **error)
+take_mac(NpNic *nic, const NpGroup *group, GError **error)
 {
-    const char *text = get(group, "mac");
+    const char *text = np_group_get(group, "mac");
     static const char *const words[] = {"derived", "keep", "guest"};
     static const NpMacMode modes[] = {NP_MAC_DERIVED, NP_MAC_KEEP, NP_MAC_GUEST};
     static const NpMac zero;
@@ -232,7 +87,7 @@ take_mac(NpNic *nic, const Group *group, GError **error)
     }
     if (!np_parse_mac(text, &nic->attrs.mac, error)) {
         g_prefix_error(error, "neither derived, keep nor guest: ");
-        return bad(group, "mac", error);
+        return np_group_bad(group, "mac", error);
     }
     if (nic->attrs.mac.byte[0] & 1 || np_mac_equal(&nic->attrs.mac, &zero))
         return np_keyfile_throw(group->file, group->group, "mac", error,
@@ -243,22 +98,22 @@ take_mac(NpNic *nic, const Group *group, GError **error)
 }
 
 static bool
-take_vlan(NpNic *nic, const Group *group, GError **error)
+take_vlan(NpNic *nic, const NpGroup *group, GError **error)
 {
     static const char *const protos[] = {"802.1q", "802.1ad", NULL};
-    const char *vlan = get(group, "vlan"), *qos = get(group, "vlan-qos");
+    const char *vlan = np_group_get(group, "vlan"), *qos = np_group_get(group, "vlan-qos");
     int proto;
     uint64_t number = 0;
     nic->trunk = g_strcmp0(vlan, "trunk") == 0;
     bool tagged = vlan && !nic->trunk && strcmp(vlan, "none") != 0;
     if (tagged && !np_parse_vlan(vlan, &nic->attrs.vlan, error)) {
         g_prefix_error(error, "neither none nor trunk: ");
-        return bad(group, "vlan", error);
+        return np_group_bad(group, "vlan", error);
     }
-    if (!take_word(group, "vlan-proto", protos, 0, &proto, error))
+    if (!np_group_word(group, "vlan-proto", protos, 0, &proto, error))
         return false;
     if (qos && !np_parse_uint(qos, 0, 7, &number, error))
-        return bad(group, "vlan-qos", error);
+        return np_group_bad(group, "vlan-qos", error);
     if (!tagged && (number > 0 || proto > 0))
         return np_keyfile_throw(group->file, group->group, qos ? "vlan-qos" : "vlan-proto", error,
                                 "needs a 'vlan' of 1 to 4094");
@@ -271,12 +126,12 @@ take_vlan(NpNic *nic, const Group *group, GError **error)
 }
 
 static bool
-take_mbps(const Group *group, const char *key, uint32_t *ret_mbps, GError **error)
+take_mbps(const NpGroup *group, const char *key, uint32_t *ret_mbps, GError **error)
 {
-    const char *text = get(group, key);
+    const char *text = np_group_get(group, key);
     uint64_t bps = 0;
     if (text && !np_parse_rate(text, 0, RATE_MAX_BPS, &bps, error))
-        return bad(group, key, error);
+        return np_group_bad(group, key, error);
     if (bps % MBPS)
         return np_keyfile_throw(group->file, group->group, key, error,
                                 "'%s' is not a multiple of 1M: NICs count in Mbit/s", text);
@@ -285,7 +140,7 @@ take_mbps(const Group *group, const char *key, uint32_t *ret_mbps, GError **erro
 }
 
 static bool
-take_rates(NpNic *nic, const Group *group, GError **error)
+take_rates(NpNic *nic, const NpGroup *group, GError **error)
 {
     if (!take_mbps(group, "rate-min", &nic->attrs.min_mbps, error) ||
         !take_mbps(group, "rate-max", &nic->attrs.max_mbps, error))
@@ -293,7 +148,7 @@ take_rates(NpNic *nic, const Group *group, GError **error)
     if (nic->attrs.max_mbps && nic->attrs.min_mbps > nic->attrs.max_mbps)
         return np_keyfile_throw(group->file, group->group, "rate-min", error,
                                 "is above 'rate-max'");
-    if (get(group, "rate-min") || get(group, "rate-max")) {
+    if (np_group_get(group, "rate-min") || np_group_get(group, "rate-max")) {
         nic->attrs.has |= NP_VF_RATE;
         nic->required |= NP_VF_RATE;
     }
@@ -303,12 +158,12 @@ take_rates(NpNic *nic, const Group *group, GError **error)
 /* on or off: given, it is required; absent, by_default says whether a value is wanted all the same.
  */
 static bool
-take_switch(NpNic *nic, const Group *group, NpVfFields field, bool by_default, bool *value,
+take_switch(NpNic *nic, const NpGroup *group, NpVfFields field, bool by_default, bool *value,
             GError **error)
 {
-    const char *key = np_vf_name(field), *text = get(group, key);
+    const char *key = np_vf_name(field), *text = np_group_get(group, key);
     if (text && !np_parse_bool(text, value, error))
-        return bad(group, key, error);
+        return np_group_bad(group, key, error);
     if (text || by_default)
         nic->attrs.has |= field;
     if (text)
@@ -317,12 +172,12 @@ take_switch(NpNic *nic, const Group *group, NpVfFields field, bool by_default, b
 }
 
 static bool
-take_best_effort(NpNic *nic, const Group *group, GError **error)
+take_best_effort(NpNic *nic, const NpGroup *group, GError **error)
 {
     const char *names[NP_VF_FIELD_COUNT + 1] = {NULL};
     for (int i = 0; i < NP_VF_FIELD_COUNT; i++)
         names[i] = np_vf_name((NpVfFields) (1 << i));
-    const char *text = get(group, "best-effort");
+    const char *text = np_group_get(group, "best-effort");
     g_auto(GStrv) words = g_strsplit(text ? text : "", ",", NP_VF_FIELD_COUNT + 1);
     for (char **word = words; *word; word++) {
         int i = 0;
@@ -341,7 +196,7 @@ take_best_effort(NpNic *nic, const Group *group, GError **error)
 }
 
 static bool
-take_attrs(NpNic *nic, const Group *group, GError **error)
+take_attrs(NpNic *nic, const NpGroup *group, GError **error)
 {
     static const char *const links[] = {"auto", "up", "down", NULL};
     int link;
@@ -351,10 +206,10 @@ take_attrs(NpNic *nic, const Group *group, GError **error)
         !take_switch(nic, group, NP_VF_SPOOFCHK, true, &nic->attrs.spoofchk, error) ||
         !take_switch(nic, group, NP_VF_TRUST, true, &nic->attrs.trust, error) ||
         !take_switch(nic, group, NP_VF_RSS_QUERY, false, &nic->attrs.rss_query, error) ||
-        !take_word(group, "link", links, NP_LINK_AUTO, &link, error))
+        !np_group_word(group, "link", links, NP_LINK_AUTO, &link, error))
         return false;
     nic->attrs.link = (NpLinkState) link;
-    if (get(group, "link")) {
+    if (np_group_get(group, "link")) {
         nic->attrs.has |= NP_VF_LINK;
         nic->required |= NP_VF_LINK;
     }
@@ -363,13 +218,13 @@ take_attrs(NpNic *nic, const Group *group, GError **error)
 
 /* A whole port has nobody above it that could set its MAC or VLAN. */
 static bool
-refuse_attrs(NpNic *nic, const Group *group, GError **error)
+refuse_attrs(NpNic *nic, const NpGroup *group, GError **error)
 {
     static const char *const keys[] = {"mac",      "vlan",      "vlan-qos",    "vlan-proto",
                                        "trust",    "spoofchk",  "link",        "rate-min",
                                        "rate-max", "rss-query", "best-effort", NULL};
     for (const char *const *key = keys; *key; key++)
-        if (get(group, *key))
+        if (np_group_get(group, *key))
             return np_keyfile_throw(group->file, group->group, *key, error,
                                     "goes with a VF only: the guest owns a whole port");
     nic->mac_mode = NP_MAC_KEEP;
@@ -383,7 +238,7 @@ np_nic_parse(const NpKeyfile *file, const char *name, GError **error)
         "pool",      "vf",          "pf",     "pf-mac",       "pf-name", "mac",      "vlan",
         "vlan-qos",  "vlan-proto",  "trust",  "spoofchk",     "link",    "rate-min", "rate-max",
         "rss-query", "best-effort", "driver", "even-if-used", NULL};
-    const Group group = {file, name};
+    const NpGroup group = {file, name};
     if (!np_keyfile_check_keys(file, name, keys, error))
         return NULL;
     g_autoptr(NpNic) nic = g_new0(NpNic, 1);
@@ -393,13 +248,13 @@ np_nic_parse(const NpKeyfile *file, const char *name, GError **error)
     bool port = nic->source == NP_SOURCE_PF;
     if (!(port ? refuse_attrs : take_attrs)(nic, &group, error))
         return NULL;
-    const char *used = get(&group, "even-if-used");
+    const char *used = np_group_get(&group, "even-if-used");
     if (used && !port) {
         (void) np_keyfile_throw(file, name, "even-if-used", error, "goes with 'pf' only");
         return NULL;
     }
     if (used && !np_parse_bool(used, &nic->even_if_used, error)) {
-        (void) bad(&group, "even-if-used", error); /* always false */
+        (void) np_group_bad(&group, "even-if-used", error); /* always false */
         return NULL;
     }
     return g_steal_pointer(&nic);
