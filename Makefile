@@ -17,6 +17,7 @@ UDEVRULESDIR ?= $(PREFIX)/lib/udev/rules.d
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 POLKITRULESDIR ?= $(DATADIR)/polkit-1/rules.d
+PKLADIR ?= /var/lib/polkit-1/localauthority/10-vendor.d
 INSTALL ?= install
 PKG_CONFIG ?= pkg-config
 SCDOC ?= scdoc
@@ -25,7 +26,7 @@ V ?=
 Q := $(if $(V),,@)
 
 DEPS_BUILD := gcc make pkg-config libglib2.0-dev libjansson-dev libiperf-dev libsctp-dev \
-	libssl-dev libnl-3-dev libnl-route-3-dev libpcre2-dev scdoc
+	libssl-dev libnl-3-dev libnl-route-3-dev libpcre2-dev libgsl-dev scdoc
 DEPS_CHECK := $(DEPS_BUILD) clang clang-format libclang-rt-14-dev perl iproute2 iperf3 file procps jq
 
 MY_CPPFLAGS := -I. -D_GNU_SOURCE -DG_LOG_DOMAIN='"nicpass"' -DG_LOG_USE_STRUCTURED \
@@ -50,12 +51,17 @@ endif
 GLIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags glib-2.0 jansson libnl-route-3.0 2>/dev/null)
 GLIB_LIBS := $(shell $(PKG_CONFIG) --libs glib-2.0 jansson 2>/dev/null)
 NL_LIBS := $(shell $(PKG_CONFIG) --libs libnl-route-3.0 2>/dev/null)
-IPERF_LIBS := -liperf -lsctp -lssl -lcrypto -lm
+GSL_LIBS := $(shell $(PKG_CONFIG) --libs gsl 2>/dev/null)
+# From the archive also in a dynamic agent: a shared library does not see the wrapped names.
+IPERF_LIBS := -l:libiperf.a -lsctp -lssl -lcrypto -lm
 STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs glib-2.0 jansson libnl-route-3.0) -liperf -lsctp \
 	$(shell $(PKG_CONFIG) --static --libs libssl) -lm
 # libiperf does not say when its interval clock starts; agent/iperf.c sees it through this seam.
-AGENT_WRAP := -Wl,--wrap=iperf_init_test
+AGENT_WRAP := -Wl,--wrap=iperf_init_test -Wl,--wrap=iperf_reset_stats
 
+LIBS := $(NL_LIBS) $(GLIB_LIBS) $(GSL_LIBS) -lm
+archive = $(Q)rm -f $@ && ar rcsD $@ $^
+link = $(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(LIBS) $(LDLIBS)
 sources = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(B)/%.o,$(1))
 
@@ -81,11 +87,10 @@ FORMATTED := $(sort $(ALL_C) $(wildcard $(addsuffix *.h,$(sort $(dir $(ALL_C))))
 all: $(B)/nicpass $(B)/nicpass-agent $(MAN)
 
 $(B)/libnicpass.a: $(call objects,$(LIB_SRC))
-	@rm -f $@
-	$(Q)ar rcsD $@ $^
+	$(archive)
 
 $(B)/nicpass: $(call objects,$(CLI_SRC)) $(B)/libnicpass.a
-	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+	$(link)
 
 # The agent is static so that one file serves every distribution; sanitizers need a dynamic one. The linker
 # warns about NSS in parts of GLib and OpenSSL that are never called: addresses are numeric only.
@@ -101,15 +106,18 @@ $(B)/%.o: %.c Makefile
 	$(Q)$(CC) $(MY_CPPFLAGS) $(GLIB_CFLAGS) $(CPPFLAGS) $(MY_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/libfake.a: $(call objects,$(FAKE_SRC))
-	@rm -f $@
-	$(Q)ar rcsD $@ $^
+	$(archive)
+
+# All of the agent but its main and libiperf's child: an archive, so that a test links only what it uses.
+$(B)/libagent-tested.a: $(call objects,$(filter-out agent/main.c agent/iperf.c,$(AGENT_SRC)))
+	$(archive)
 
 # Tests: each .c is a program; what several process tests share is in the files not called test-*.
 PROCESS_COMMON := $(call objects,$(filter-out tests/agent/test-%,$(PROCESS_SRC)))
-$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libfake.a $(B)/libnicpass.a
-	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
-$(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libnicpass.a
-	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+$(B)/tests/unit/%: $(B)/tests/unit/%.o $(B)/libfake.a $(B)/libagent-tested.a $(B)/libnicpass.a
+	$(link)
+$(B)/tests/agent/test-%: $(B)/tests/agent/test-%.o $(PROCESS_COMMON) $(B)/libagent-tested.a $(B)/libnicpass.a
+	$(link)
 
 # doc: check-tests  run every test on the programs in B, as TAP through prove
 check-tests: all $(TESTS_C)
@@ -153,7 +161,7 @@ bench: deps-check
 	NP_BUILD=$(abspath $(B)) $(B)/tests/bench/agent-vs-iperf3
 
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/cli/netns.o $(B)/libnicpass.a
-	$(Q)$(CC) $(MY_CFLAGS) $(CFLAGS) $(MY_LDFLAGS) -pie $(LDFLAGS) -o $@ $^ $(NL_LIBS) $(GLIB_LIBS) -lm $(LDLIBS)
+	$(link)
 
 # doc: format       rewrite the sources with clang-format (format-check: only look)
 format:
@@ -163,10 +171,20 @@ format-check:
 
 # doc: install      copy everything to PREFIX below DESTDIR
 install: all
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(SBINDIR) $(DATADIR)/nicpass/scenarios)
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(BINDIR) $(SBINDIR) $(DATADIR)/nicpass/scenarios $(UNITDIR) \
+		$(UDEVRULESDIR) $(SYSUSERSDIR) $(TMPFILESDIR) $(POLKITRULESDIR) $(PKLADIR) \
+		$(sort $(foreach m,$(MAN),$(MANDIR)/man$(subst .,,$(suffix $(m))))))
 	$(INSTALL) -m755 $(B)/nicpass $(DESTDIR)$(BINDIR)/
 	$(INSTALL) -m755 $(B)/nicpass-agent $(DESTDIR)$(SBINDIR)/
 	$(INSTALL) -m644 $(wildcard templates/scenarios/*.ini) $(DESTDIR)$(DATADIR)/nicpass/scenarios/
+	sed 's|@SBINDIR@|$(SBINDIR)|' agent/nicpass-agent.service > $(B)/nicpass-agent.service
+	$(INSTALL) -m644 $(B)/nicpass-agent.service $(DESTDIR)$(UNITDIR)/
+	$(INSTALL) -m644 agent/60-nicpass-agent.rules $(DESTDIR)$(UDEVRULESDIR)/
+	$(INSTALL) -m644 agent/nicpass-agent.sysusers $(DESTDIR)$(SYSUSERSDIR)/nicpass-agent.conf
+	$(INSTALL) -m644 agent/nicpass-agent.tmpfiles $(DESTDIR)$(TMPFILESDIR)/nicpass-agent.conf
+	$(INSTALL) -m644 agent/nicpass-agent.rules $(DESTDIR)$(POLKITRULESDIR)/
+	$(INSTALL) -m644 agent/nicpass-agent.pkla $(DESTDIR)$(PKLADIR)/
+	$(foreach m,$(MAN),$(INSTALL) -m644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m)))/ &&) :
 
 # doc: clean        remove the build folder
 clean distclean:

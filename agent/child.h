@@ -45,6 +45,9 @@ NpChild *np_child_spawn(const char *const *argv, int cpu, int64_t watchdog_ms, s
 /* Queues text for the child's stdin (a few KiB at most). close: then close it. */
 void np_child_write(NpChild *child, const char *text, bool close);
 
+/* Sets the watchdog anew: watchdog_ms from now. */
+void np_child_set_watchdog(NpChild *child, int64_t watchdog_ms);
+
 /* SIGKILL; done still follows. */
 void np_child_kill(NpChild *child);
 

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "agent/managers.h"
 #include "lib/base/json.h"
 
 /* Remembers every NIC that was changed and what was there before. */
@@ -17,15 +18,25 @@ typedef void (*NpAnswer)(json_t *ok, const GError *error, gpointer data);
  * namespace of its own, which they do not see). */
 NpNics *np_nics_new(bool managers);
 
+/* The same with managers elsewhere (nullable, taken over): for tests. */
+NpNics *np_nics_new_with(NpManagers *managers);
+
 /* Frees without restoring: restore first. */
 void np_nics_free(NpNics *nics);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpNics, np_nics_free)
 
 /* The nic-set and nic-restore verbs; fields: a checked request. The answer comes from the main
- * loop, or at once. */
+ * loop, or at once; requests are carried out one after the other. A nic-set that fails leaves the
+ * NIC as it was before (ROLLBACK_FAILED when even that failed). What is kept and put back:
+ * nicstate.h. A NIC that is gone by then counts as restored. */
 void np_nics_set(NpNics *nics, const json_t *fields, NpAnswer answer, gpointer data);
 void np_nics_restore(NpNics *nics, const json_t *fields, NpAnswer answer, gpointer data);
 
 /* Puts everything back without waiting for network managers' helpers: for the end of a session or
- * of the agent. */
+ * of the agent. Requests that still wait are answered with INTERRUPTED before this returns. What
+ * fails is logged. */
 void np_nics_restore_all(NpNics *nics);
+
+/* Runs the default main context until no network manager's helper is left, each of which has a
+ * watchdog: for the end of the agent, whose helpers die with it. */
+void np_nics_settle(NpNics *nics);

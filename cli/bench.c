@@ -36,8 +36,8 @@ default_folder(const NpScenario *scenario)
     return g_strdup_printf("%s-%s", scenario->name, stamp);
 }
 
-/* The seed of the records if there are some, of the scenario, or a new one: 1 to 2^53, so that
- * every JSON reader keeps it. */
+/* The seed of the records if there are some, of the scenario, or a new one, within what every JSON
+ * reader keeps exactly. */
 static uint64_t
 choose_seed(const NpScenario *scenario, const NpRecords *records)
 {
@@ -45,7 +45,7 @@ choose_seed(const NpScenario *scenario, const NpRecords *records)
         return np_records_seed(records);
     if (scenario->seed)
         return scenario->seed;
-    return ((uint64_t) g_random_int() << 21 | (g_random_int() >> 11)) + 1;
+    return ((uint64_t) g_random_int() << 32 | g_random_int()) % NP_SEED_MAX + 1;
 }
 
 static bool
@@ -54,8 +54,7 @@ print_table(const char *folder, GError **error)
     g_autoptr(json_t) records = np_records_read(folder, error);
     if (!records)
         return false;
-    bool colour = isatty(STDOUT_FILENO) && !g_getenv("NO_COLOR");
-    g_autofree char *table = np_report(records, NP_REPORT_TABLE, colour);
+    g_autofree char *table = np_report(records, NP_REPORT_TABLE, np_verb_colour());
     fputs(table, stdout);
     return true;
 }

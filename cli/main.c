@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/verb.h"
 #include "lib/base/error.h"
@@ -70,10 +71,21 @@ np_verb_options(const char *verb, const GOptionEntry *entries, int *argc, char *
         fputs(text, stdout);
         return true;
     }
+    if (*argc > 1 && strcmp((*argv)[1], "--") == 0) { /* GOptionContext leaves it there */
+        (*argv)++;
+        (*argc)--;
+    }
     if (*argc - 1 != positional)
         return np_throw(error, NP_ERROR_CONFIG, "%s takes %s; see nicpass %s --help", verb,
                         entry->arguments, verb);
     return true;
+}
+
+bool
+np_verb_colour(void)
+{
+    const char *none = g_getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && !(none && *none);
 }
 
 static NpExit

@@ -22,7 +22,7 @@ static void
 print_finished(const NpProgress *progress, const char *what)
 {
     if (np_json_bool(progress->record, "valid", false)) {
-        double bps = np_json_real(json_object_get(progress->record, "total"), "goodput_bps", 0);
+        double bps = np_json_real(json_object_get(progress->record, "totals"), "goodput_bps", 0);
         fprintf(stderr, "%3u/%u  %s  %.2f Gbit/s\n", progress->index + 1, progress->count, what,
                 bps / 1e9);
         return;

@@ -35,3 +35,7 @@ NpExit np_cmd_report(int argc, char **argv, GError **error);
  * argv[1] on. Throws CONFIG. */
 bool np_verb_options(const char *verb, const GOptionEntry *entries, int *argc, char ***argv,
                      int positional, bool *ret_help, GError **error);
+
+/* Whether standard output wants colours: a terminal, and no NO_COLOR that is not empty
+ * (no-color.org). */
+bool np_verb_colour(void);

@@ -332,7 +332,8 @@ const char *
 np_nearest(const char *word, const char *const *candidates)
 {
     const char *best = NULL;
-    size_t limit = MAX(strlen(word) / 3, 1), best_distance = limit + 1;
+    size_t length = strlen(word), limit = length < 4 ? 1 : MAX(length / 3, 2);
+    size_t best_distance = limit + 1;
     for (; *candidates; candidates++) {
         size_t distance = edit_distance(word, *candidates);
         if (distance < best_distance) {

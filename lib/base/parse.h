@@ -89,5 +89,6 @@ bool np_bdf_equal(const NpBdf *a, const NpBdf *b);
 int np_bdf_compare(const NpBdf *a, const NpBdf *b);
 
 /* The candidate nearest to word by edit distance, or NULL when none is near enough to be a
- * misspelling (more than a third of the word, at least one edit). candidates: NULL-terminated. */
+ * misspelling: at most one edit in a word below four letters, two below nine, then a third of its
+ * length. candidates: NULL-terminated. */
 const char *np_nearest(const char *word, const char *const *candidates);

@@ -13,6 +13,8 @@ typedef enum {
     NP_REPORT_JSON,  /* one object: the table's rows and every record's key and verdict */
 } NpReportFormat;
 
+#define NP_REPORT_SCHEMA 1
+
 /* The report (transfer full) on an array of records (np_records_read). Pure: the same records give
  * the same text. colour: ANSI colours in the table. */
 char *np_report(const json_t *records, NpReportFormat format, bool colour);

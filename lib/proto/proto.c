@@ -46,6 +46,7 @@ static const NpJsonField serve_fields[] = {
     COMMON,
     {"ports", NP_JSON_ARRAY, true, 1, NP_PROTO_PORTS_MAX},
     {"watchdog_ms", NP_JSON_INT, true, 1, WATCHDOG_MAX_MS},
+    {"interval_ms", NP_JSON_INT, false, 100, 60000},
     {NULL},
 };
 

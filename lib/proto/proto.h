@@ -12,6 +12,7 @@
 
 #include "lib/base/json.h"
 
+/* clang-format off */
 /* # The protocol, version 1
  *
  * Transport: any ordered byte stream (virtio-serial port, unix socket, stdin and stdout). One JSON
@@ -30,63 +31,89 @@
  *
  * Resynchronisation: after every connect the stream may hold the tail of an older conversation in
  * both directions. The host sends "\n", then hello with its session id, and drops whatever arrives
- * until a line carries that session id and the hello's request id. The agent sends "\n" before its
- * answer to a hello, since what it sent last may have been half a line. The agent answers other
- * verbs before the first hello with an error. S is null in an agent's line before its first hello.
+ * until a line carries that session id and the hello's request id. The agent begins with "\n" too
+ * and answers other verbs before the connection's first hello with an error. S is null in an
+ * agent's line before that; a refused hello is answered with the session id it asked for.
  *
  * Sessions: a hello with another session id than the agent's current one ends the old session: its
- * jobs are killed, its sampler stops, changed NICs are put back. The same id continues it after a
- * lost connection. When the host goes away the session lives on for NP_PROTO_GONE_MS, then ends in
- * the same way.
+ * jobs are killed, its sampler stops, changed NICs are put back; the reply comes after that, and
+ * nothing of the old session follows it. The same id continues a session after a lost connection.
+ * When the host goes away the session lives on for NP_PROTO_GONE_MS, unless the same id says hello
+ * again, then ends in the same way.
+ *
+ * What a session has to say while its host is away (replies, events) is kept, up to 4 MiB, and
+ * follows the reply to the next hello of the same id. Beyond that the oldest lines are dropped and
+ * counted in that reply's "lost". What was sent into a connection that broke before it was read is
+ * lost uncounted. A host that lets 4 MiB pile up unread is disconnected.
  *
  * Times are in ns on the agent's own CLOCK_MONOTONIC, rates in bit/s, counters in bytes and
  * packets.
  *
  * ## Verbs
  *
- * hello      {protocol, session}
- *            -> {protocol, agent, iperf, now_ns}; another protocol version is an "unsupported"
- * error. May be repeated at any time, also to read the agent's clock. info       {} -> {kernel,
- * distribution, virtualisation, clock_source, cpus, cpu_model, hz, sysctls: {name: value}, nics:
- * [NIC]} NIC: {name, mac, permanent_mac, pci, driver, firmware, speed_mbps, mtu, up, carrier,
- * queues_rx, queues_tx, ring_rx, ring_tx, offloads: [names that are on], rx_bytes, tx_bytes,
- * rx_packets, tx_packets}; what the kernel does not say is absent. Loopback is listed too. At most
- *            NP_PROTO_NICS_MAX NICs.
- * nic-set    {mac, address?, mtu?, up?} -> {name}: finds the one NIC with this MAC (its permanent
- * MAC first), keeps network managers off it, sets what is given. address: "198.18.0.1/24"; replaces
- *            all addresses of its family on that NIC.
- *            What was there is remembered on the first nic-set of a NIC in a session.
- * nic-restore {mac?} -> {restored: count}: puts that NIC, or every NIC, back.
- * serve      {ports: [..], watchdog_ms} -> {} once every port listens. One one-off iperf server
- * process a port; job id = request id. Events: process per server, then end. load       {action:
- * "arm", target, ports: [..], seconds, interval_ms, watchdog_ms, streams?, omit?, reverse?,
- * protocol?: "tcp"|"udp", rate_bps?, congestion?, window_bytes?, zerocopy?, cpus?: [..],
- *            source_port?} -> {} once every client process waits for its go; job id = request id.
- *            One client process a port. rate_bps is per process, 0 unlimited; UDP needs one. cpus:
- * process i is bound to cpus[i mod length]. source_port: process i's first stream binds source_port
- * + i * streams. omit (s) is iperf's own; seconds does not contain it. {action: "go", job, at_ns}
- * -> {} at once; the processes start when the clock reads at_ns (0: now). Events: process per
- * client, then end. cpu        {action: "start", period_ms, at_ns?: [..], macs?: [..]} ->
- * {}; one sample at once, one each period, and one at each time of at_ns. macs: whose counters to
- * read (default: every NIC). Events: sample. {action: "stop"} -> {samples, clamped} after a last
- * sample. One sampler at a time. cancel     {job} -> {} : kills the job's processes; process events
- * with error "interrupted" and end follow. A job that has ended already: {}. bye        {} -> {}:
- * ends the session as above.
+ * hello       {protocol, session} -> {protocol, agent, iperf, now_ns, lost?}
+ *             Another protocol version is an "unsupported" error and changes nothing. May be
+ *             repeated at any time, also to read the agent's clock.
+ * info        {} -> {kernel, distribution, virtualisation, clock_source, cpus, cpu_model, hz,
+ *                    sysctls: {name: value}, nics: [NIC]}
+ *             NIC: {name, mac, permanent_mac, pci, driver, firmware, speed_mbps, mtu, up, carrier,
+ *                   queues_rx, queues_tx, ring_rx, ring_tx, offloads: [names that are on],
+ *                   rx_bytes, tx_bytes, rx_packets, tx_packets}
+ *             What the kernel does not say is absent. Loopback is listed too. At most
+ *             NP_PROTO_NICS_MAX NICs.
+ * nic-set     {mac, address?, mtu?, up?} -> {name}
+ *             Finds the one NIC with this MAC (its permanent MAC first), keeps network managers off
+ *             it, sets what is given. address: "198.18.0.1/24"; replaces all addresses of its
+ * family on that NIC. What was there is remembered on the first nic-set of a NIC in a session.
+ * nic-restore {mac?} -> {restored: count}
+ *             Puts that NIC, or every NIC, back.
+ * serve       {ports: [..], watchdog_ms, interval_ms?} -> {} once every port listens
+ *             One one-off iperf server process a port; job id = request id. interval_ms: of the
+ *             server's own intervals, 1000 when absent. A port in use is a "busy" error. Events:
+ *             process per server, then end.
+ * load        {action: "arm", target, ports: [..], seconds, interval_ms, watchdog_ms, streams?,
+ *              omit?, reverse?, protocol?: "tcp"|"udp", rate_bps?, congestion?, window_bytes?,
+ *              zerocopy?, cpus?: [..], source_port?} -> {} once every client waits for its go
+ *             One client process a port; job id = request id. rate_bps is per process, 0 unlimited;
+ *             UDP needs one. cpus: process i is bound to cpus[i mod length]. source_port: process
+ *             i's first stream binds source_port + i * streams. omit (s) is iperf's own; seconds
+ *             does not contain it.
+ *             {action: "go", job, at_ns} -> {} at once
+ *             The processes start when the clock reads at_ns (0: now; at most 600 s ahead). A
+ * client that is refused or finds its server busy is tried three times. Events: process per client,
+ * then end. cpu         {action: "start", period_ms, at_ns?: [..], macs?: [..]} -> {} One sample at
+ * once, one each period, and one at each time of at_ns. macs: whose counters to read (default:
+ * every NIC). One sampler at a time. Events: sample. {action: "stop"} -> {samples, clamped} after a
+ * last sample cancel      {job} -> {} Kills the job's processes; process events with error
+ * "interrupted" and end follow. A job that still waits to be answered gets that error as its reply,
+ * without events. A job that has ended already: {}. bye         {} -> {} Ends the session as above;
+ * the reply comes when that is done.
+ *
+ * watchdog_ms: a process that has not ended by then is killed. It counts from the request, and for
+ * a load anew from at_ns and for each further try.
  *
  * ## Events
  *
- * process    {job, index, port, pid, ok: bool, error?: {code, text}, stderr?, start_ns?, tries,
- * user_us, system_us, max_rss_kib, protocol?, streams?, congestion?, mss?, sndbuf?, rcvbuf?,
- *            intervals: {start_us: [..], end_us: [..], bytes: [..], retransmits?: [..], lost?:
- * [..], packets?: [..]}, bytes?, retransmits?} One iperf process has been reaped. start_ns: when
- * libiperf's interval clock started (absent when the test did not start). Interval times count from
- * there; each interval is the sum of the process's streams, of what this end sent or received. At
- * most NP_PROTO_INTERVALS_MAX intervals. end        {job}: no process of the job is left. sample
- * {now_ns, edge: bool, cpu: [[user, nice, system, irq, softirq, steal, idle, iowait] per CPU], hz,
- * nics: [[mac, rx_bytes, tx_bytes, rx_packets, tx_packets] ..], processes: [[job, index, cpu_ns]
- * ..]} cpu: /proc/stat ticks (hz a second) with guest time inside user and nice, as the kernel
- * counts. edge: taken for one of at_ns. processes: CPU time that each live iperf process has used.
+ * process     {job, index, port, pid, ok: bool, error?: {code, text}, stderr?, start_ns?, tries,
+ *              user_us, system_us, max_rss_kib, protocol?, streams?, congestion?, mss?, sndbuf?,
+ *              rcvbuf?, intervals: {start_us: [..], end_us: [..], bytes: [..], retransmits?: [..],
+ *              lost?: [..], packets?: [..]}, bytes?, retransmits?}
+ *             One iperf process has been reaped. start_ns: when libiperf's interval clock started
+ *             (absent when the test did not start). Interval times count from there; each interval
+ *             is the sum of the process's streams, of what this end sent or received, without what
+ *             iperf omitted. At most NP_PROTO_INTERVALS_MAX intervals: neighbours are joined if
+ *             there are more. They may be there also when ok is false.
+ *             error code: not-found (refused), busy (server or port), protocol (the other end went
+ *             away), timeout (watchdog, unreachable), interrupted (cancelled), failed (killed by a
+ *             signal, unreadable result, iperf's own errors).
+ * end         {job}: no process of the job is left.
+ * sample      {now_ns, edge: bool, cpu: [[user, nice, system, irq, softirq, steal, idle, iowait]
+ * per CPU], hz, nics: [[mac, rx_bytes, tx_bytes, rx_packets, tx_packets] ..], processes: [[job,
+ * index, cpu_ns] ..]} cpu: /proc/stat ticks (hz a second) with guest time inside user and nice, as
+ * the kernel counts. edge: taken for one of at_ns. processes: CPU time that each live iperf process
+ * has used.
  */
+/* clang-format on */
 
 #define NP_PROTO_VERSION       1
 #define NP_PROTO_LINE_MAX      (64 * 1024)

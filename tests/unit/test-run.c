@@ -16,7 +16,7 @@
 #define RECEIVER_MAC "02:00:00:00:00:02"
 
 static const char scenario_text[] = "[scenario]\n"
-                                    "processes = 1, 2\n"
+                                    "processes = 1, 2\nblocks = 1\nruns = 1\n"
                                     "omit = 1\nwindow = 2\ntail = 1\nidle = 1\n"
                                     "[topology direct]\nlink = direct\n"
                                     "[topology bridge]\nlink = bridge\n";
@@ -147,7 +147,7 @@ goodput_is_the_receivers_bytes_in_the_window(void)
     json_t *record;
     json_array_foreach(outcome.records, index, record)
     {
-        double bps = np_json_real(json_object_get(record, "total"), "goodput_bps", 0);
+        double bps = np_json_real(json_object_get(record, "totals"), "goodput_bps", 0);
         double expected = 1e9 * (double) np_json_int(record, "processes", 0);
         g_assert_cmpfloat_with_epsilon(bps / expected, 1.0, 1e-6);
     }
