@@ -6,6 +6,7 @@
 #include "lib/apply/rtnl.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,6 +17,7 @@
 #include "lib/apply/detach.h"
 #include "lib/apply/tree.h"
 #include "lib/base/clock.h"
+#include "lib/base/fd.h"
 
 #define ANSWER_MAX    (64u << 20)
 #define RECORDED_MAX  (16u << 20)
@@ -33,6 +35,7 @@ int
 np_rtnl_open(NpRtnl **ret_rtnl)
 {
     g_autoptr(NpRtnl) rtnl = g_new0(NpRtnl, 1);
+    rtnl->root = -1;
     rtnl->socket = nl_socket_alloc();
     if (!rtnl->socket)
         return -ENOMEM;
@@ -53,7 +56,7 @@ NpRtnl *
 np_rtnl_open_recorded(int root, const char *folder)
 {
     NpRtnl *rtnl = g_new0(NpRtnl, 1);
-    rtnl->root = root;
+    rtnl->root = fcntl(root, F_DUPFD_CLOEXEC, 3);
     rtnl->folder = g_strdup(folder);
     return rtnl;
 }
@@ -64,6 +67,7 @@ np_rtnl_free(NpRtnl *rtnl)
     if (!rtnl)
         return;
     nl_socket_free(rtnl->socket);
+    np_fd_clear(&rtnl->root);
     g_free(rtnl->folder);
     g_free(rtnl);
 }
@@ -109,9 +113,9 @@ np_rtnl_parse_ack(const struct nlmsghdr *message, uint32_t sequence, int *ret_re
     size_t size = message->nlmsg_len - NLMSG_LENGTH(0);
     if (skip >= size)
         return true;
-    const struct nlattr *text = nla_find(
-        (const struct nlattr *) (const void *) ((const char *) ack + skip), (int) (size - skip),
-        NLMSGERR_ATTR_MSG);
+    const struct nlattr *text =
+        nla_find((const struct nlattr *) (const void *) ((const char *) ack + skip),
+                 (int) (size - skip), NLMSGERR_ATTR_MSG);
     if (text && nla_len(text) > 0)
         *ret_hint = g_strndup(nla_data(text), (gsize) nla_len(text));
     return true;

@@ -22,7 +22,7 @@ typedef struct NpRtnl NpRtnl;
 int np_rtnl_open(NpRtnl **ret_rtnl);
 
 /* Answers recorded in a folder instead: NAME.hex, hexadecimal text with comments behind '#'.
- * A missing file is an empty answer; changes give EOPNOTSUPP. root is borrowed. */
+ * A missing file is an empty answer; changes give EOPNOTSUPP. root stays the caller's. */
 NpRtnl *np_rtnl_open_recorded(int root, const char *folder);
 
 void np_rtnl_free(NpRtnl *rtnl);

@@ -103,7 +103,7 @@ np_tree_read_attr(int root, const char *path, char **ret_text)
 }
 
 int
-np_tree_readlink(int root, const char *path, char **ret_name)
+np_tree_read_target(int root, const char *path, char **ret_target)
 {
     g_autofree char *folder = g_path_get_dirname(path);
     g_autofree char *name = g_path_get_basename(path);
@@ -120,8 +120,18 @@ np_tree_readlink(int root, const char *path, char **ret_name)
     if (size < 0)
         return -errno;
     target[size] = '\0';
-    *ret_name = g_path_get_basename(target);
+    *ret_target = g_strdup(target);
     return 0;
+}
+
+int
+np_tree_readlink(int root, const char *path, char **ret_name)
+{
+    g_autofree char *target = NULL;
+    int result = np_tree_read_target(root, path, &target);
+    if (result == 0)
+        *ret_name = g_path_get_basename(target);
+    return result;
 }
 
 static int
@@ -133,7 +143,8 @@ compare_names(gconstpointer a, gconstpointer b)
 int
 np_tree_list(int root, const char *path, GPtrArray **ret_names)
 {
-    int fd = np_tree_openat(root, path, O_RDONLY | O_DIRECTORY);
+    int fd = path ? np_tree_openat(root, path, O_RDONLY | O_DIRECTORY)
+                  : open_component(root, ".", O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return fd;
     DIR *folder = fdopendir(fd);

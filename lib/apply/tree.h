@@ -33,10 +33,11 @@ int np_tree_read(int root, const char *path, size_t max, char **ret_data, size_t
 /* One attribute: at most 4096 bytes, without its trailing line end; a NUL inside gives EBADMSG. */
 int np_tree_read_attr(int root, const char *path, char **ret_text);
 
-/* The last component of a link's target (transfer full). */
+/* A link's target as it stands there, and its last component (transfer full). */
+int np_tree_read_target(int root, const char *path, char **ret_target);
 int np_tree_readlink(int root, const char *path, char **ret_name);
 
-/* Names in a folder, sorted, without "." and ".." (of char *, transfer full). */
+/* Names in a folder, sorted, without "." and ".." (of char *, transfer full). NULL: the root's. */
 int np_tree_list(int root, const char *path, GPtrArray **ret_names);
 
 bool np_tree_exists(int root, const char *path);
@@ -51,5 +52,5 @@ bool np_tree_parse_number(const char *text, int64_t *ret_value);
 /* The address a link points to, such as physfn. False when there is none. */
 bool np_tree_link_bdf(int root, const char *path, NpBdf *ret_bdf);
 
-/* "FOLDER/BDF/rest" in bus/pci/devices (transfer full); rest may be NULL. Pure. */
+/* "bus/pci/devices/BDF/rest" (transfer full); rest may be NULL. Pure. */
 char *np_tree_pci_path(const NpBdf *bdf, const char *rest);

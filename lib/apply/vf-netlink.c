@@ -164,8 +164,8 @@ parse_vlan(struct nlattr *const *attribute, NpVfAttrs *attrs)
         attrs->proto = NP_PROTO_8021Q;
     }
     const struct nlattr *list = attribute[IFLA_VF_VLAN_LIST];
-    const struct nlattr *entry = list ? nla_find(nla_data(list), nla_len(list), IFLA_VF_VLAN_INFO)
-                                      : NULL;
+    const struct nlattr *entry =
+        list ? nla_find(nla_data(list), nla_len(list), IFLA_VF_VLAN_INFO) : NULL;
     if (!entry || (size_t) nla_len(entry) < sizeof(struct ifla_vf_vlan_info))
         return;
     const struct ifla_vf_vlan_info *info = nla_data(entry);

@@ -20,6 +20,6 @@ NpRtnlMessage *np_vf_build_get(int ifindex);
 
 /* The VFs in an answer to that, as the driver reported them: array of NpVfAttrs by VF index, with a
  * hole's has being 0. A value the kernel fills with ones (spoof check, RSS query, trust) or leaves
- * out is one that the driver does not report. Returns 0, ENODATA (no link in the answer), or EBADMSG
- * when lengths or indices do not fit. */
+ * out is one that the driver does not report. Returns 0, ENODATA (no link in the answer), or
+ * EBADMSG when lengths or indices do not fit. */
 int np_vf_parse_link(const void *answer, size_t size, GArray **ret_attrs);
