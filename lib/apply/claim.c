@@ -22,6 +22,25 @@ end_of_first_part(const NpPlan *plan)
     return end;
 }
 
+/* Ends one lease that the plan reclaims. What a VM that is gone has left is no reason not to start
+ * another: if it cannot be put back, that function stays taken. */
+static bool
+reclaim_one(NpRun *run, const NpLease *lease, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    g_autofree char *whose = np_lease_describe(lease);
+    if (np_run_end_lease(run, lease->id, &problem))
+        return true;
+    g_prefix_error(&problem, "reclaim from %s: ", whose);
+    if (np_vm_same(lease->vm, run->vm)) {
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+    }
+    np_run_warn(run->apply, "%s", problem->message);
+    g_ptr_array_add(run->stuck, g_strdup(lease->id));
+    return true;
+}
+
 /* Undoes the leases that the plan reclaims; *ret_any tells whether there were some. */
 static bool
 reclaim(NpRun *run, const NpPlan *plan, const GPtrArray *leases, bool *ret_any, GError **error)
@@ -34,12 +53,23 @@ reclaim(NpRun *run, const NpPlan *plan, const GPtrArray *leases, bool *ret_any, 
             if (!np_bdf_equal(&lease->bdf, &change->object))
                 continue;
             *ret_any = true;
-            if (!np_run_end_lease(run, lease->id, error)) {
-                g_autofree char *whose = np_lease_describe(lease);
-                g_prefix_error(error, "reclaim from %s: ", whose);
+            if (!reclaim_one(run, lease, error))
                 return false;
-            }
         }
+    }
+    return true;
+}
+
+/* Looks at the host; leases that could not be undone count as held. */
+static bool
+look_again(NpRun *run, NpLook *look, GError **error)
+{
+    if (!np_look_take(look, run->apply, error))
+        return false;
+    for (guint i = 0; i < look->leases->len; i++) {
+        NpLease *lease = g_ptr_array_index(look->leases, i);
+        if (g_ptr_array_find_with_equal_func(run->stuck, lease->id, g_str_equal, NULL))
+            lease->life = NP_LIFE_UNKNOWN;
     }
     return true;
 }
@@ -72,7 +102,7 @@ carry_out(NpRun *run, NpPlan **ret_plan, GError **error)
     g_autoptr(NpPlan) printed = NULL;
     for (unsigned round = 0; round < ROUNDS_MAX; round++) {
         bool reclaimed;
-        if (!np_look_take(&look, run->apply, error))
+        if (!look_again(run, &look, error))
             return false;
         g_autoptr(NpPlan) plan = np_plan_claim(&look.world, run->vm, error);
         if (!plan || !reclaim(run, plan, look.leases, &reclaimed, error))

@@ -28,6 +28,7 @@ np_run_new(const NpApply *apply, const NpVm *vm)
     run->locks = g_array_new(FALSE, FALSE, sizeof(int));
     run->journals = g_ptr_array_new_with_free_func(journal_free);
     run->nics = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    run->stuck = g_ptr_array_new_with_free_func(g_free);
     return run;
 }
 
@@ -42,6 +43,7 @@ np_run_free(NpRun *run)
     g_array_unref(run->pfs);
     g_ptr_array_unref(run->journals);
     g_array_unref(run->nics);
+    g_ptr_array_unref(run->stuck);
     g_free(run);
 }
 

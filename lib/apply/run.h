@@ -14,6 +14,7 @@ typedef struct {
     GArray *locks;       /* of int, parallel */
     GPtrArray *journals; /* of NpJournal: leases made in this run, by the plan's order of NICs */
     GArray *nics;        /* of unsigned, parallel to journals */
+    GPtrArray *stuck;    /* of char *: ids of other VMs' leases that could not be undone */
 } NpRun;
 
 NpRun *np_run_new(const NpApply *apply, const NpVm *vm);
@@ -27,9 +28,9 @@ bool np_run_lock(NpRun *run, const NpBdf *pf, GError **error);
  * undoes run->journals. The message begins with the operation's name and object. */
 bool np_run_ops(NpRun *run, const NpPlan *plan, guint from, guint to, GError **error);
 
-/* Puts back what the journal says, newest first, and goes on after a failure: what could not be put
- * back stays open in it. What no longer exists needs no putting back and is added to warnings.
- * Throws ROLLBACK_FAILED. */
+/* Puts back what the journal says, newest first, and goes on after a failure unless it was that of
+ * a driver: what could not be put back stays open in it. What no longer exists needs no putting
+ * back and is added to warnings. Throws ROLLBACK_FAILED. */
 bool np_run_undo(NpSys *sys, NpJournal *journal, GPtrArray *warnings, GError **error);
 
 /* Undoes a lease and removes it. The PF must be locked. A lease that is gone is fine. */

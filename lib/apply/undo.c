@@ -96,7 +96,7 @@ is_gone(NpSys *sys, const NpChange *change)
 {
     NpChange driver = {.object = change->object, .attr = NP_ATTR_DRIVER};
     g_autoptr(GError) problem = NULL;
-    g_autofree char *name = np_attr_read(sys, &driver, &problem);
+    g_free(np_attr_read(sys, &driver, &problem));
     return g_error_matches(problem, NP_ERROR, NP_ERROR_NOT_FOUND);
 }
 
@@ -221,6 +221,10 @@ np_run_undo(NpSys *sys, NpJournal *journal, GPtrArray *warnings, GError **error)
             put_back_vf(&undo, i, count);
         else
             put_back(&undo, i);
+        /* What is older was set, or saved, for the sake of the driver that could not be put back:
+         * the MAC held for it would be lost on it now. */
+        if (failures[i] && change_at(&undo, i)->attr == NP_ATTR_DRIVER)
+            break;
         i += count;
     }
     for (guint i = 0; i < changes->len; i++) {

@@ -130,6 +130,10 @@ np_build_choices(NpBuild *build, GError **error)
 {
     for (guint i = 0; i < build->targets->len; i++) {
         NpTarget *target = np_build_target(build, i);
+        const NpLease *own = np_build_own_lease(build, target->nic->nic);
+        if (build->keep && !np_bdf_equal(&own->bdf, &target->choice.bdf))
+            return np_throw(error, NP_ERROR_BUSY, "nic %u: its lease is for another function",
+                            target->nic->nic);
         if (!target->wants_index) {
             if (!choose(build, target, error))
                 return false;

@@ -88,7 +88,12 @@ set_port(NpBuild *build, NpTarget *target, GError **error)
 {
     const NpBdf *pin = np_vm_pin(build->vm, target->nic->nic);
     char text[NP_BDF_TEXT_SIZE];
-    target->pf = np_plan_resolve(build->world->inventory, &target->nic->pf, error);
+    const NpLease *own = np_build_own_lease(build, target->nic->nic);
+    /* A port that was given away has neither name nor MAC to be found by. */
+    if (own && own->whole_port)
+        target->pf = np_inventory_find(build->world->inventory, &own->bdf);
+    if (!target->pf || target->pf->net)
+        target->pf = np_plan_resolve(build->world->inventory, &target->nic->pf, error);
     if (!target->pf)
         return false;
     g_autofree char *what = np_function_describe(target->pf);

@@ -104,6 +104,12 @@ fake_end(FakeKernel *kernel, int result)
     const FakeFaults *faults = &state->faults;
     if (state->effects == faults->die_at && faults->die_after)
         _exit(42);
+    for (size_t i = 0; state->effects == faults->meddle_at && i < FAKE_DEVICES; i++) {
+        if (state->devices[i].kind != NP_FUNCTION_PF)
+            continue;
+        state->devices[i].vf[0].vlan = 99;
+        break;
+    }
     if (faults->fail_after && state->effects == faults->fail_at)
         result = -faults->fail_errno;
     fake_unlock(kernel);

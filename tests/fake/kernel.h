@@ -58,6 +58,7 @@ typedef struct {
     FakeNet net;
     FakeNet born; /* how its netdev looks when its driver is bound */
     bool held;    /* a process has its VFIO group open */
+    bool hidden;  /* the scan does not see it */
     unsigned resets;
     FakeUse uses[FAKE_USES];
     unsigned use_count;
@@ -87,6 +88,7 @@ typedef struct {
     bool lose_path;            /* unbinding a port takes the host's path away */
     bool lose_writes;          /* success is reported, nothing happens */
     char lose_only[FAKE_TEXT]; /* with lose_writes: only for paths that contain this */
+    unsigned meddle_at;        /* after this call somebody sets VLAN 99 on VF 0 of the first PF */
     unsigned late_links;       /* so many looks at virtfn links find none yet */
 } FakeFaults;
 

@@ -86,7 +86,7 @@ fake_scan(NpSys *sys, NpInventory **ret_inventory, GError **error)
         fake_lock(kernel);
         FakeDevice device = kernel->state->devices[i];
         fake_unlock(kernel);
-        if (device.exists)
+        if (device.exists && !device.hidden)
             np_inventory_add(inventory, scan_function(kernel, &device));
     }
     *ret_inventory = inventory;

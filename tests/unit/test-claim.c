@@ -206,7 +206,30 @@ test_what_cannot_be_put_back_stays_known(void)
     host->state->now_ms += NP_LEASE_GRACE_MS + 1;
     g_assert_true(np_repair(&host->apply, &done, NULL));
     g_assert_cmpuint(fake_host_leases(host), ==, 0);
-    g_assert_cmpstr(fake_find(host->kernel, VF0)->driver, ==, "igbvf");
+    g_autofree char *after = fake_kernel_dump(host->kernel);
+    g_assert_cmpstr(after, ==, before); /* the MAC of the VF's netdev, too */
+}
+
+static void
+test_one_value_that_cannot_be_put_back_is_no_obstacle(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("ixgbe", POOL "[vm 101]\npool = fast\nvlan = 5\n"
+                                                           "rate-max = 1G\n");
+    g_autoptr(NpVm) vm = np_vm_new_proxmox(101);
+    g_autoptr(GError) error = NULL;
+    FakeDevice *pf = fake_find(host->kernel, PF);
+    fake_host_claim(host, 101);
+    pf->net.carrier = false; /* the driver takes no rates now */
+    g_assert_false(np_release(&host->apply, vm, &error));
+    g_assert_error(error, NP_ERROR, NP_ERROR_ROLLBACK_FAILED);
+    g_assert_nonnull(strstr(error->message, "rate of " VF0));
+    g_assert_cmpuint(pf->vf[0].vlan, ==, 0);
+    g_assert_cmpstr(fake_find(host->kernel, VF0)->driver, ==, "ixgbevf");
+    pf->net.carrier = true;
+    pf->vf[0].vlan = 9; /* the host uses the VF: what was put back once is not put back again */
+    fake_host_release(host, 101);
+    g_assert_cmpuint(pf->vf[0].max_mbps, ==, 0);
+    g_assert_cmpuint(pf->vf[0].vlan, ==, 9);
 }
 
 int
@@ -228,5 +251,7 @@ main(int argc, char **argv)
     g_test_add_func("/claim/vm-without-nic-is-not-found", test_vm_without_nic_is_not_found);
     g_test_add_func("/claim/what-cannot-be-put-back-stays-known",
                     test_what_cannot_be_put_back_stays_known);
+    g_test_add_func("/claim/one-value-that-cannot-be-put-back-is-no-obstacle",
+                    test_one_value_that_cannot_be_put_back_is_no_obstacle);
     return g_test_run();
 }

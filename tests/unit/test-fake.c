@@ -33,6 +33,12 @@ test_conforms_to_the_list(void)
     g_assert_cmpuint(rows, >, 40);
 }
 
+static void
+kernel_free(FakeKernel *kernel)
+{
+    np_sys_free(&kernel->sys);
+}
+
 static int
 write_to(FakeKernel *kernel, const char *path, const char *text)
 {
@@ -57,7 +63,6 @@ static void
 test_new_id_grabs_siblings_and_newborns(void) /* L7, L8 */
 {
     FakeKernel *kernel = fake_kernel_new_igb();
-    g_autoptr(NpSys) sys = &kernel->sys;
     FakeDevice *pf = fake_find(kernel, PF);
     fake_make_vfs(kernel->state, pf, 2);
     fake_unbind(kernel->state, fake_find(kernel, VF1));
@@ -69,13 +74,13 @@ test_new_id_grabs_siblings_and_newborns(void) /* L7, L8 */
     fake_make_vfs(kernel->state, pf, 1);
     g_assert_cmpstr(fake_find(kernel, VF)->driver, ==, "vfio-pci");
     g_assert_false(fake_find(kernel, VF)->net.exists);
+    kernel_free(kernel);
 }
 
 static void
 test_unbinding_a_pf_takes_all_along_silently(void) /* L10, L11, L12 */
 {
     FakeKernel *kernel = fake_kernel_new_igb();
-    g_autoptr(NpSys) sys = &kernel->sys;
     FakeDevice *pf = fake_find(kernel, PF);
     fake_make_vfs(kernel->state, pf, 2);
     g_strlcpy(pf->net.master, "vmbr1", FAKE_TEXT);
@@ -93,6 +98,7 @@ test_unbinding_a_pf_takes_all_along_silently(void) /* L10, L11, L12 */
     g_assert_cmpint(pf->net.ifindex, !=, ifindex);
     g_assert_false(pf->net.up);
     g_assert_cmpstr(pf->net.master, ==, "");
+    kernel_free(kernel);
 }
 
 static void

@@ -230,6 +230,30 @@ test_vfs_are_not_even_made_where_they_would_share_a_group(void)
 }
 
 static void
+test_group_spoilt_by_what_no_scan_shows_is_noticed(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("igb", POOL VM);
+    make(host, 1);
+    g_autofree char *before = fake_kernel_dump(host->kernel);
+    find(host, "0000:05:00.0")->hidden = true;
+    find(host, "0000:05:00.0")->group = find(host, VF)->group;
+    fake_host_refuse(host, 101, NP_ERROR_DENIED, "not viable");
+    g_autofree char *after = fake_kernel_dump(host->kernel);
+    g_assert_cmpstr(after, ==, before);
+}
+
+static void
+test_value_that_changed_since_the_plan_is_not_overwritten(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("igb", POOL VM "vlan = 5\n");
+    make(host, 1);
+    host->state->faults.meddle_at = 2;
+    fake_host_refuse(host, 101, NP_ERROR_BUSY, "vlan became '99' meanwhile");
+    g_assert_cmpuint(find(host, PF)->vf[0].vlan, ==, 99);
+    g_assert_cmpstr(find(host, VF)->driver, ==, "igbvf");
+}
+
+static void
 test_iommu_off_is_said(void)
 {
     g_autoptr(FakeHost) host = fake_host_new("igb", POOL VM);
@@ -338,6 +362,22 @@ test_next_start_reclaims_what_a_missed_stop_left(void)
     g_assert_cmpuint(fake_host_leases(host), ==, 1);
     g_assert_false(find(host, PF)->vf[0].trust);
     g_assert_cmpuint(find(host, PF)->vf[0].vlan, ==, 4);
+}
+
+static void
+test_vf_that_cannot_be_put_back_keeps_no_other_vm_from_starting(void)
+{
+    g_autoptr(FakeHost) host =
+        fake_host_new("ixgbe", TWO VM "rate-max = 1G\n" OTHER "[vm 103]\npool = fast\n");
+    fake_host_claim(host, 101);
+    host->state->now_ms += NP_LEASE_GRACE_MS + 1;
+    find(host, PF)->net.carrier = false; /* the driver takes no rates now */
+    fake_host_claim(host, 102);
+    g_assert_cmpuint(fake_host_warnings(host, "reclaim from VM 101"), ==, 1);
+    g_assert_cmpuint(fake_host_leases(host), ==, 2);
+    fake_host_refuse(host, 103, NP_ERROR_BUSY, "VF 0: VM 101 nic 0");
+    find(host, PF)->net.carrier = true;
+    fake_host_claim(host, 103);
 }
 
 static void
@@ -466,6 +506,43 @@ test_port_comes_back_up_with_its_bridge_and_mtu(void)
 }
 
 static void
+test_port_that_is_away_is_still_known_by_its_lease(void)
+{
+    static const char *const names[] = {"ens1f1", "00:1b:21:00:00:11"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+        g_autofree char *text = g_strdup_printf("[vm 101]\npf = %s\n", names[i]);
+        g_autoptr(FakeHost) host = fake_host_new("igb", text);
+        fake_host_claim(host, 101);
+        g_autofree char *lease = first_lease(host);
+        fake_host_claim(host, 101);
+        g_autofree char *same = first_lease(host);
+        g_assert_cmpstr(lease, ==, same);
+        g_strlcpy(find(host, PORT)->override, "", FAKE_TEXT); /* somebody meddles */
+        fake_unbind(host->state, find(host, PORT));
+        fake_host_claim(host, 101);
+        g_assert_cmpstr(find(host, PORT)->driver, ==, "vfio-pci");
+        fake_host_release(host, 101);
+        g_assert_cmpstr(find(host, PORT)->driver, ==, "igb");
+        g_assert_true(find(host, PORT)->net.up);
+    }
+}
+
+static void
+test_definition_that_names_another_vf_moves_the_nic(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("igb", TWO VM);
+    g_autoptr(NpVm) vm = np_vm_new_proxmox(101);
+    NpPin pin = {.nic = 0};
+    fake_host_claim(host, 101);
+    pin.bdf = find(host, VF1)->bdf;
+    g_array_append_val(vm->pins, pin);
+    g_assert_true(np_claim(&host->apply, vm, NULL, NULL));
+    g_assert_cmpstr(find(host, VF)->driver, ==, "igbvf");
+    g_assert_cmpstr(find(host, VF1)->driver, ==, "vfio-pci");
+    g_assert_cmpuint(fake_host_leases(host), ==, 1);
+}
+
+static void
 test_port_with_vfs_is_not_given_away_whole(void)
 {
     g_autoptr(FakeHost) host = fake_host_new("igb", "[vm 101]\npf = " PF "\n");
@@ -509,6 +586,8 @@ static const struct {
     TEST(all_ports_of_a_group_together_are_fine),
     TEST(vf_in_the_group_of_its_pf_is_refused),
     TEST(vfs_are_not_even_made_where_they_would_share_a_group),
+    TEST(group_spoilt_by_what_no_scan_shows_is_noticed),
+    TEST(value_that_changed_since_the_plan_is_not_overwritten),
     TEST(iommu_off_is_said),
     TEST(verdict_says_safe_or_why_not),
     TEST(group_numbers_are_never_stored),
@@ -518,6 +597,7 @@ static const struct {
     TEST(release_of_a_function_that_is_gone_is_fine),
     TEST(release_without_lease_is_fine),
     TEST(next_start_reclaims_what_a_missed_stop_left),
+    TEST(vf_that_cannot_be_put_back_keeps_no_other_vm_from_starting),
     TEST(vm_that_is_just_being_started_keeps_its_vf),
     TEST(vf_of_a_running_vm_is_never_touched),
     TEST(removing_vfs_is_refused_while_one_is_used),
@@ -526,6 +606,8 @@ static const struct {
     TEST(port_that_the_host_needs_is_refused),
     TEST(host_that_loses_its_way_gets_its_port_back),
     TEST(port_comes_back_up_with_its_bridge_and_mtu),
+    TEST(port_that_is_away_is_still_known_by_its_lease),
+    TEST(definition_that_names_another_vf_moves_the_nic),
     TEST(port_with_vfs_is_not_given_away_whole),
     TEST(only_what_we_changed_is_put_back),
 };
