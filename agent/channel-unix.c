@@ -6,6 +6,7 @@
 #include "agent/channel.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -38,8 +39,19 @@ watch_listener(gpointer data)
 {
     UnixChannel *self = data;
     self->retry_timer = 0;
-    self->listen_source = g_unix_fd_add(self->listen_fd, G_IO_IN, accept_ready, self);
+    /* Behind everything else, so that a host which left is noticed before the next is looked at. */
+    self->listen_source =
+        g_unix_fd_add_full(G_PRIORITY_LOW, self->listen_fd, G_IO_IN, accept_ready, self, NULL);
     return G_SOURCE_REMOVE;
+}
+
+/* Whether the connected host has closed its end. It has been read from until then, unless the
+ * channel is held. */
+static bool
+host_left(const UnixChannel *self)
+{
+    struct pollfd state = {.fd = self->fd, .events = 0};
+    return poll(&state, 1, 0) > 0 && (state.revents & POLLHUP);
 }
 
 /* Tells a second host why it is not served. The line fits into an empty socket buffer. */
@@ -67,6 +79,8 @@ accept_ready(gint listen_fd, GIOCondition condition, gpointer data)
         self->retry_timer = g_timeout_add(ACCEPT_RETRY_MS, watch_listener, self);
         return G_SOURCE_CONTINUE;
     }
+    if (np_channel_connected(&self->base) && host_left(self))
+        np_channel_end(&self->base);
     if (np_channel_connected(&self->base)) {
         turn_away(fd);
         return G_SOURCE_CONTINUE;

@@ -112,6 +112,12 @@ end_connection(NpChannel *channel, int errno_value)
     channel->events->gone(channel->data);
 }
 
+void
+np_channel_end(NpChannel *channel)
+{
+    end_connection(channel, 0);
+}
+
 static gboolean
 break_now(gpointer data)
 {

@@ -37,3 +37,7 @@ bool np_channel_connected(const NpChannel *channel);
 
 /* A host is there, on non-blocking descriptors. */
 void np_channel_connect(NpChannel *channel, int in_fd, int out_fd);
+
+/* The host that was there is gone, what it wrote and was not read yet is dropped. Not from within a
+ * line's delivery. */
+void np_channel_end(NpChannel *channel);
