@@ -256,3 +256,14 @@ np_peers_collect(int proc, int etc, const char *ssh_connection, NpHost *host)
     if (storage)
         np_peers_parse_storage(storage, hosts, host);
 }
+
+char *
+np_peers_cluster_name(int etc)
+{
+    g_autofree char *text = read_text(etc, "pve/corosync.conf");
+    g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
+    for (char **line = lines; *line; line++)
+        if (g_str_has_prefix(g_strstrip(*line), "cluster_name:"))
+            return g_strdup(g_strstrip(*line + strlen("cluster_name:")));
+    return NULL;
+}

@@ -20,3 +20,6 @@ void np_peers_parse_mounts(const char *text, NpHost *host);
 /* hosts: text of /etc/hosts, for names in place of addresses (nullable). */
 void np_peers_parse_corosync(const char *text, const char *hosts, NpHost *host);
 void np_peers_parse_storage(const char *text, const char *hosts, NpHost *host);
+
+/* The cluster's name in corosync.conf (transfer full), NULL: none. */
+char *np_peers_cluster_name(int etc);

@@ -187,30 +187,56 @@ on_text(GMarkupParseContext *context, const char *text, size_t size, gpointer da
         g_string_append_len(walk->into, text, (gssize) size);
 }
 
-bool
-np_domain_add(const char *text, size_t size, NpInventory *inventory)
+static void
+walk_clear(DomainWalk *walk)
+{
+    g_string_free(walk->name, TRUE);
+    g_string_free(walk->uuid, TRUE);
+    g_array_unref(walk->functions);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(DomainWalk, walk_clear)
+
+static bool
+walk_domain(DomainWalk *walk, const char *text, size_t size)
 {
     static const GMarkupParser parser = {
         .start_element = on_start, .end_element = on_end, .text = on_text};
-    DomainWalk walk = {.name = g_string_new(NULL),
-                       .uuid = g_string_new(NULL),
-                       .functions = g_array_new(FALSE, FALSE, sizeof(NpBdf))};
-    GMarkupParseContext *context =
-        g_markup_parse_context_new(&parser, G_MARKUP_DEFAULT_FLAGS, &walk, NULL);
+    g_autoptr(GMarkupParseContext) context =
+        g_markup_parse_context_new(&parser, G_MARKUP_DEFAULT_FLAGS, walk, NULL);
+    walk->name = g_string_new(NULL);
+    walk->uuid = g_string_new(NULL);
+    walk->functions = g_array_new(FALSE, FALSE, sizeof(NpBdf));
     bool fine = g_markup_parse_context_parse(context, text, (gssize) size, NULL) &&
-                g_markup_parse_context_end_parse(context, NULL) && walk.found;
-    g_autofree char *uuid = g_ascii_strdown(walk.uuid->str, -1);
+                g_markup_parse_context_end_parse(context, NULL) && walk->found;
+    g_string_ascii_down(walk->uuid);
+    return fine;
+}
+
+bool
+np_domain_identity(const char *text, size_t size, char **ret_name, char **ret_uuid)
+{
+    g_auto(DomainWalk) walk = {NULL};
+    if (!walk_domain(&walk, text, size) || !walk.name->len || !walk.uuid->len)
+        return false;
+    *ret_name = g_strdup(walk.name->str);
+    *ret_uuid = g_strdup(walk.uuid->str);
+    return true;
+}
+
+bool
+np_domain_add(const char *text, size_t size, NpInventory *inventory)
+{
+    g_auto(DomainWalk) walk = {NULL};
+    if (!walk_domain(&walk, text, size))
+        return false;
     g_autofree char *quoted = np_quote(walk.name->str);
     g_autofree char *use = g_strdup_printf("domain %s, which runs, has it", quoted);
-    for (guint i = 0; fine && i < walk.functions->len; i++) {
+    for (guint i = 0; i < walk.functions->len; i++) {
         NpFunction *function =
             np_inventory_find(inventory, &g_array_index(walk.functions, NpBdf, i));
         if (function)
-            np_function_add_use(function, NP_USE_DOMAIN, use, 0, *uuid ? uuid : NULL);
+            np_function_add_use(function, NP_USE_DOMAIN, use, 0,
+                                walk.uuid->len ? walk.uuid->str : NULL);
     }
-    g_markup_parse_context_free(context);
-    g_string_free(walk.name, TRUE);
-    g_string_free(walk.uuid, TRUE);
-    g_array_unref(walk.functions);
-    return fine;
+    return true;
 }

@@ -23,3 +23,7 @@ void np_reservations_add(const char *text, int64_t now_s, int proc, NpInventory 
 /* Adds uses of kind DOMAIN from the status file of a libvirt domain that runs. False when the text
  * is not one. Pure. */
 bool np_domain_add(const char *text, size_t size, NpInventory *inventory);
+
+/* Name and UUID (lower case) of the domain that a file of libvirt defines or describes. False when
+ * it has not both. Pure. */
+bool np_domain_identity(const char *text, size_t size, char **ret_name, char **ret_uuid);
