@@ -199,6 +199,13 @@ np_findings_add_inventory(GPtrArray *findings, const NpInventory *inventory,
     }
 }
 
+/* "0x0000000000000000" */
+static bool
+is_zero(const char *text)
+{
+    return g_str_has_prefix(text, "0x0") && strspn(text, "0x") == strlen(text);
+}
+
 void
 np_findings_add_resource(GPtrArray *findings, const NpBdf *pf, const char *resource)
 {
@@ -207,8 +214,8 @@ np_findings_add_resource(GPtrArray *findings, const NpBdf *pf, const char *resou
     guint count = g_strv_length(lines);
     for (guint i = RESOURCE_VF_FIRST; i <= RESOURCE_VF_LAST && i < count; i++) {
         g_auto(GStrv) word = g_strsplit(lines[i], " ", 4); /* start, end, flags */
-        if (g_strv_length(word) != 3 || strspn(word[0], "0x") != strlen(word[0]) ||
-            strspn(word[2], "0x") == strlen(word[2]))
+        if (g_strv_length(word) != 3 || !is_zero(word[0]) || is_zero(word[2]) ||
+            !g_str_has_prefix(word[2], "0x"))
             continue;
         np_findings_add(findings, NP_FINDING_PROBLEM, np_bdf_format(pf, bdf),
                         "there is no room for the memory of its VFs",
