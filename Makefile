@@ -26,8 +26,9 @@ V ?=
 Q := $(if $(V),,@)
 
 DEPS_BUILD := gcc make pkg-config libglib2.0-dev libjansson-dev libiperf-dev libsctp-dev \
-	libssl-dev libnl-3-dev libnl-route-3-dev libpcre2-dev libgsl-dev scdoc
-DEPS_CHECK := $(DEPS_BUILD) clang clang-format libclang-rt-14-dev perl iproute2 iperf3 file procps jq
+	libssl-dev libnl-3-dev libnl-route-3-dev libpcre2-dev libgsl-dev libpci-dev scdoc
+DEPS_CHECK := $(DEPS_BUILD) clang clang-format libclang-rt-14-dev perl iproute2 iperf3 file procps jq strace \
+	umockdev pci.ids
 
 MY_CPPFLAGS := -I. -D_GNU_SOURCE -DG_LOG_DOMAIN='"nicpass"' -DG_LOG_USE_STRUCTURED \
 	-DGLIB_VERSION_MIN_REQUIRED=GLIB_VERSION_2_74 -DGLIB_VERSION_MAX_ALLOWED=GLIB_VERSION_2_74 \
@@ -50,6 +51,7 @@ endif
 # One pkg-config call a package set; libiperf has no .pc file.
 GLIB_CFLAGS := $(shell $(PKG_CONFIG) --cflags glib-2.0 jansson libnl-route-3.0 2>/dev/null)
 GLIB_LIBS := $(shell $(PKG_CONFIG) --libs glib-2.0 jansson 2>/dev/null)
+PCI_LIBS := $(shell $(PKG_CONFIG) --libs libpci 2>/dev/null)
 NL_LIBS := $(shell $(PKG_CONFIG) --libs libnl-route-3.0 2>/dev/null)
 GSL_LIBS := $(shell $(PKG_CONFIG) --libs gsl 2>/dev/null)
 # From the archive also in a dynamic agent: a shared library does not see the wrapped names.
@@ -89,6 +91,7 @@ all: $(B)/nicpass $(B)/nicpass-agent $(MAN)
 $(B)/libnicpass.a: $(call objects,$(LIB_SRC))
 	$(archive)
 
+$(B)/nicpass: LIBS += $(PCI_LIBS)
 $(B)/nicpass: $(call objects,$(CLI_SRC)) $(B)/libnicpass.a
 	$(link)
 

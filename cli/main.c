@@ -15,6 +15,15 @@
 #include "lib/base/parse.h"
 
 static const NpVerbEntry verbs[] = {
+    {"scan", "", "show this host's network cards and who uses them", np_cmd_scan},
+    {"check", "", "look for what stands in the way of passthrough", np_cmd_check},
+    {"plan", "VM", "say what apply would do for a VM", np_cmd_plan},
+    {"apply", "VM", "prepare the NICs configured for a VM, as its start does", np_cmd_apply},
+    {"verify", "VM", "compare a VM's NICs with what was prepared", np_cmd_verify},
+    {"release", "VM", "put back what was prepared for a VM", np_cmd_release},
+    {"status", "", "show which VM has which NIC", np_cmd_status},
+    {"repair", "", "put back what VMs that are gone have left", np_cmd_repair},
+    {"vfs", "PF NUMBER", "set the number of virtual functions of a port", np_cmd_vfs},
     {"bench", "SCENARIO", "measure what a scenario file says and print the table", np_cmd_bench},
     {"report", "DIR", "print the table again from the records of an earlier bench", np_cmd_report},
 };
@@ -77,7 +86,7 @@ np_verb_options(const char *verb, const GOptionEntry *entries, int *argc, char *
     }
     if (*argc - 1 != positional)
         return np_throw(error, NP_ERROR_CONFIG, "%s takes %s; see nicpass %s --help", verb,
-                        entry->arguments, verb);
+                        *entry->arguments ? entry->arguments : "no arguments", verb);
     return true;
 }
 

@@ -29,6 +29,15 @@ typedef struct {
 
 NpExit np_cmd_bench(int argc, char **argv, GError **error);
 NpExit np_cmd_report(int argc, char **argv, GError **error);
+NpExit np_cmd_scan(int argc, char **argv, GError **error);
+NpExit np_cmd_check(int argc, char **argv, GError **error);
+NpExit np_cmd_plan(int argc, char **argv, GError **error);
+NpExit np_cmd_apply(int argc, char **argv, GError **error);
+NpExit np_cmd_verify(int argc, char **argv, GError **error);
+NpExit np_cmd_release(int argc, char **argv, GError **error);
+NpExit np_cmd_status(int argc, char **argv, GError **error);
+NpExit np_cmd_repair(int argc, char **argv, GError **error);
+NpExit np_cmd_vfs(int argc, char **argv, GError **error);
 
 /* Parses the options of the verb of that name. On --help prints them to stdout and sets *ret_help:
  * then there is nothing more to do. Otherwise exactly `positional` other arguments are left in
