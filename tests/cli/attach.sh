@@ -123,6 +123,8 @@ if strace -f -o "$dir/trace" true 2>/dev/null; then
     awk -v sys="$dir/host/sys/" -v run="$dir/run/leases/" '
         index($0, run) && /write\(/ { line = $0; synced = 0 }
         index($0, run) && /(fsync|fdatasync)\(.*= 0$/ { synced = 1 }
+        index($0, run) && /(fsync|fdatasync)\(.*unfinished/ { waiting[$1] = 1 }
+        /(fsync|fdatasync) resumed>.*= 0$/ && waiting[$1] { synced = 1 }
         index($0, sys) && /write\(/ { writes++; if (!synced || !line) { print "not synced before: " $0; bad = 1 } }
         END { print writes + 0, "writes"; exit bad || writes < 3 }' "$dir/trace" >"$dir/order"
     ok $? 'the journal is on disk before each attribute is written'
