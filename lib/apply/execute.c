@@ -66,9 +66,47 @@ batch_length(const NpPlan *plan, guint from, guint to)
 }
 
 static bool
+get_vf(NpSys *sys, const NpChange *change, NpVfAttrs *ret_attrs, GError **error)
+{
+    int result = sys->get_vf(sys, &change->pf, change->vf_index, ret_attrs);
+    if (result < 0)
+        return np_throw_errno(error, -result, "ask for its attributes");
+    np_vf_clean(ret_attrs);
+    return true;
+}
+
+/* Resets a VF. With igb it keeps what its PF has set (L20); where it does not, that is put back at
+ * once, so that the rest of the plan finds what it was made for. */
+static bool
+reset_vf(NpRun *run, const NpChange *change, GError **error)
+{
+    NpSys *sys = run->apply->sys;
+    NpVfAttrs before, after;
+    if (!get_vf(sys, change, &before, error) ||
+        !np_attr_write(sys, change, change->new_value, error) ||
+        !get_vf(sys, change, &after, error))
+        return false;
+    for (int i = 0; i < NP_VF_FIELD_COUNT; i++) {
+        NpChange one = *change;
+        one.attr = (NpAttr) (NP_ATTR_VF_MAC + i);
+        g_autofree char *old_value = np_vf_format(&before, np_attr_vf_field(one.attr));
+        g_autofree char *now = np_vf_format(&after, np_attr_vf_field(one.attr));
+        if (!old_value || g_strcmp0(old_value, now) == 0)
+            continue;
+        np_run_warn(run->apply, "the reset changed %s of VF %u; it is put back",
+                    np_attr_name(one.attr), change->vf_index);
+        if (!np_attr_write(sys, &one, old_value, error))
+            return false;
+    }
+    return true;
+}
+
+static bool
 write_batch(NpRun *run, const NpOp *const *ops, guint count, GError **error)
 {
     NpSys *sys = run->apply->sys;
+    if (ops[0]->change.kind == NP_OP_RESET && ops[0]->change.role == NP_ROLE_VF)
+        return reset_vf(run, &ops[0]->change, error);
     if (count == 1)
         return np_attr_write(sys, &ops[0]->change, ops[0]->change.new_value, error);
     g_autoptr(GPtrArray) changes = g_ptr_array_new();

@@ -85,6 +85,7 @@ typedef struct {
     unsigned die_at;           /* the call at which the process ends, 0: none */
     bool die_after;            /* after its effect instead of before */
     unsigned again;            /* so many VF requests give EAGAIN first */
+    bool reset_clears;         /* a reset clears what the PF has set for the VF, too */
     bool lose_path;            /* unbinding a port takes the host's path away */
     bool lose_writes;          /* success is reported, nothing happens */
     char lose_only[FAKE_TEXT]; /* with lose_writes: only for paths that contain this */

@@ -193,6 +193,18 @@ write_new_id(FakeState *state, const char *text)
     return -ENOMEM;
 }
 
+/* L20: the admin MAC stays; cards other than igb were not tried. */
+static void
+reset(FakeState *state, FakeDevice *device)
+{
+    device->resets++;
+    if (state->faults.reset_clears && device->kind == NP_FUNCTION_VF)
+        fake_find_bdf(state, &device->physfn)->vf[device->index] =
+            (NpVfAttrs){.has = (NpVfFields) ((1 << NP_VF_FIELD_COUNT) - 1),
+                        .spoofchk = true,
+                        .proto = NP_PROTO_8021Q};
+}
+
 static int
 write_device(FakeState *state, FakeDevice *device, const char *name, const char *text,
              int64_t timeout_ms)
@@ -200,7 +212,7 @@ write_device(FakeState *state, FakeDevice *device, const char *name, const char 
     if (strcmp(name, "driver_override") == 0)
         g_strlcpy(device->override, text, sizeof(device->override));
     else if (strcmp(name, "reset") == 0)
-        device->resets++; /* L20: the admin MAC stays */
+        reset(state, device);
     else if (strcmp(name, "driver/unbind") == 0)
         return write_unbind(state, device, text, timeout_ms);
     else if (device->kind == NP_FUNCTION_PF && strcmp(name, "sriov_numvfs") == 0)

@@ -319,6 +319,24 @@ test_vf_is_reset_at_every_claim(void)
 }
 
 static void
+test_reset_that_clears_attributes_is_made_good(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("mlx5_core", POOL VM "vlan = 5\nlink = up\n");
+    make(host, 1);
+    find(host, PF)->vf[0].vlan = 5; /* as wanted already: the plan has nothing to set */
+    find(host, PF)->vf[0].max_mbps = 300;
+    g_autofree char *before = fake_kernel_dump(host->kernel);
+    host->state->faults.reset_clears = true;
+    fake_host_claim(host, 101);
+    g_assert_cmpuint(find(host, PF)->vf[0].vlan, ==, 5);
+    g_assert_cmpuint(find(host, PF)->vf[0].max_mbps, ==, 300);
+    g_assert_cmpuint(fake_host_warnings(host, "the reset changed"), >, 0);
+    fake_host_release(host, 101);
+    g_autofree char *after = fake_kernel_dump(host->kernel);
+    g_assert_cmpstr(after, ==, before);
+}
+
+static void
 test_start_that_failed_is_undone_like_a_stop(void)
 {
     g_autoptr(FakeHost) host = fake_host_new("igb", POOL VM "vlan = 3\n");
@@ -593,6 +611,7 @@ static const struct {
     TEST(group_numbers_are_never_stored),
     TEST(late_release_of_an_old_lease_spares_the_new_owner),
     TEST(vf_is_reset_at_every_claim),
+    TEST(reset_that_clears_attributes_is_made_good),
     TEST(start_that_failed_is_undone_like_a_stop),
     TEST(release_of_a_function_that_is_gone_is_fine),
     TEST(release_without_lease_is_fine),
