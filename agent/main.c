@@ -43,7 +43,7 @@ static const GOptionEntry options[] = {
     {"stdio", 's', 0, G_OPTION_ARG_NONE, &arg.stdio, "Use stdin and stdout instead", NULL},
     {"leave-managers", 0, 0, G_OPTION_ARG_NONE, &arg.leave_managers,
      "Do not talk to network managers", NULL},
-    {"debug", 'd', 0, G_OPTION_ARG_NONE, &arg.debug, "Log more", NULL},
+    {"debug", 0, 0, G_OPTION_ARG_NONE, &arg.debug, "Log more", NULL},
     {"version", 'V', 0, G_OPTION_ARG_NONE, &arg.version, "Print the version and exit", NULL},
     {"gone-ms", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &arg.gone_ms, NULL, NULL},
     {"retry-ms", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &arg.retry_ms, NULL, NULL},
@@ -134,9 +134,11 @@ run(GError **error)
     if (!channel)
         return false;
     g_autoptr(NpNics) nics = np_nics_new(!arg.leave_managers);
-    g_autoptr(GMainLoop) loop = agent.loop = g_main_loop_new(NULL, FALSE);
+    g_autoptr(GMainLoop) loop = g_main_loop_new(NULL, FALSE);
+    agent.loop = loop;
     agent.session = np_session_new(channel, nics, (guint) arg.gone_ms, shut_down, &agent);
     g_main_loop_run(agent.loop);
+    np_nics_settle(nics);
     np_channel_drain(channel, DRAIN_MS);
     np_session_free(agent.session);
     return true;
@@ -180,7 +182,8 @@ main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (arg.version) {
-        printf("nicpass-agent %s (iperf %s)\n", NP_VERSION, np_iperf_version());
+        printf("nicpass-agent %s (protocol %d, iperf %s)\n", NP_VERSION, NP_PROTO_VERSION,
+               np_iperf_version());
         return EXIT_SUCCESS;
     }
     if (run(&error))

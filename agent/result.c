@@ -41,7 +41,9 @@ find_json(const NpChildResult *child)
     }
     if (!line)
         return NULL;
-    json_t *value = json_loads(line, JSON_DISABLE_EOF_CHECK, NULL);
+    /* All numbers as doubles, as libiperf writes them: its counters may have run below 0, and then
+     * exceed what a whole number may be here. */
+    json_t *value = json_loads(line, JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL, NULL);
     if (json_is_object(value))
         return value;
     json_decref(value);

@@ -21,7 +21,7 @@ static const char *const names[] = {
     [NP_ERROR_ROLLBACK_FAILED] = "rollback-failed",
 };
 
-G_DEFINE_QUARK(nicpass - error - quark, np_error)
+G_DEFINE_QUARK(np_error_quark, np_error)
 
 const char *
 np_error_name(NpError code)

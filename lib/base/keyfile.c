@@ -73,6 +73,13 @@ group_add(NpKeyfile *file, const char *group, char *origin)
     entry_put(file, group, NULL, NULL, origin);
 }
 
+/* A group's or key's name: GKeyFile's "key[locale]" is not among ours. */
+static bool
+name_valid(const char *name)
+{
+    return name[0] != '\0' && !strpbrk(name, "[]");
+}
+
 /* Takes one line of the file; *group is the group it stands in, replaced by a group line. GKeyFile
  * has judged the syntax already, so only what it lets pass is refused here: names given twice. */
 static bool
@@ -97,6 +104,8 @@ take_line(NpKeyfile *file, GKeyFile *parsed, const char *line, unsigned number, 
     char *equals = strchr(text, '=');
     *equals = '\0';
     const char *key = g_strchomp(text);
+    if (!name_valid(key))
+        return np_throw(error, NP_ERROR_CONFIG, "%s: a key has no brackets", origin);
     if (entry_find(file, *group, key))
         return np_throw(error, NP_ERROR_CONFIG, "%s: key '%s' is given twice", origin, key);
     g_autofree char *value = g_key_file_get_value(parsed, *group, key, error);
@@ -104,6 +113,16 @@ take_line(NpKeyfile *file, GKeyFile *parsed, const char *line, unsigned number, 
         return false;
     entry_put(file, *group, key, g_strstrip(value), g_steal_pointer(&origin));
     return true;
+}
+
+static bool
+pair_valid(char *text)
+{
+    char *equals = strchr(text, '=');
+    if (!equals)
+        return false;
+    *equals = '\0';
+    return name_valid(g_strchomp(text));
 }
 
 /* GKeyFile does not say on which line it stopped: the first line that is no comment, group or pair.
@@ -118,10 +137,12 @@ line_of_bad_syntax(char *const *lines)
         size_t length = strlen(text);
         if (length == 0 || text[0] == '#')
             continue;
-        if (text[0] == '[' && text[length - 1] == ']' && length > 2)
-            in_group = true;
-        else if (!in_group || text[0] == '[' || text[0] == '=' || !strchr(text, '='))
+        bool group = text[0] == '[' && text[length - 1] == ']';
+        if (group)
+            text[length - 1] = '\0';
+        if (group ? !name_valid(text + 1) : !in_group || !pair_valid(text))
             return number;
+        in_group = true;
     }
     return number - 1;
 }

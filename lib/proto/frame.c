@@ -68,7 +68,7 @@ drop_rest(NpFrame *frame)
 NpFrameResult
 np_frame_next(NpFrame *frame, const char **ret_line, size_t *ret_size)
 {
-    for (;;) {
+    while (frame->bytes->len > frame->taken) { /* before the first byte there is no data at all */
         guint8 *start = frame->bytes->data + frame->taken;
         size_t size = frame->bytes->len - frame->taken;
         guint8 *end = size > frame->scanned
@@ -97,4 +97,5 @@ np_frame_next(NpFrame *frame, const char **ret_line, size_t *ret_size)
         *ret_size = length;
         return NP_FRAME_LINE;
     }
+    return NP_FRAME_NONE;
 }

@@ -57,14 +57,9 @@ wait_readable(int fd, const char *what)
         g_error("%s: nothing within %d ms", what, WAIT_MS);
 }
 
-Agent *
-agent_new(const char *const *args)
+void
+agent_start(Agent *agent, const char *const *args)
 {
-    Agent *agent = g_new0(Agent, 1);
-    g_autoptr(GError) problem = NULL;
-    agent->dir = g_dir_make_tmp("nicpass-test-XXXXXX", &problem);
-    g_assert_no_error(problem);
-    agent->path = g_build_filename(agent->dir, "agent", NULL);
     np_autofd int watch = inotify_init1(IN_CLOEXEC);
     g_assert_cmpint(inotify_add_watch(watch, agent->dir, IN_CREATE), >=, 0);
     g_autoptr(GPtrArray) all = g_ptr_array_new();
@@ -76,6 +71,17 @@ agent_new(const char *const *args)
     g_ptr_array_add(all, NULL);
     agent->pid = agent_spawn((const char *const *) all->pdata, -1);
     wait_readable(watch, "the agent's socket");
+}
+
+Agent *
+agent_new(const char *const *args)
+{
+    Agent *agent = g_new0(Agent, 1);
+    g_autoptr(GError) problem = NULL;
+    agent->dir = g_dir_make_tmp("nicpass-test-XXXXXX", &problem);
+    g_assert_no_error(problem);
+    agent->path = g_build_filename(agent->dir, "agent", NULL);
+    agent_start(agent, args);
     return agent;
 }
 

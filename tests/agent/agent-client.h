@@ -32,6 +32,9 @@ pid_t agent_spawn(const char *const *args, int stdio);
  * (NULL-terminated; nullable), and waits for the socket. */
 Agent *agent_new(const char *const *args);
 
+/* The same in the folder of one that has ended. */
+void agent_start(Agent *agent, const char *const *args);
+
 /* Waits for its end; returns the status of waitpid(). */
 int agent_wait(Agent *agent);
 

@@ -41,8 +41,6 @@ chmod 755 "$sbin/nicpass-agent"
 unit=$work/nicpass-agent.service
 sed "s|@SBINDIR@|$sbin|" agent/nicpass-agent.service >"$unit"
 
-echo 1..6
-
 if needs systemd-analyze 'the unit is valid'; then
     # verify also reads what the unit pulls in; the manual's absence on a build machine does not count
     systemd-analyze verify --man=no --recursive-errors=no "$unit" >"$work/out" 2>&1
@@ -80,14 +78,10 @@ elif needs systemd-tmpfiles "$name"; then
     result $? "$name"
 fi
 
-# udevadm verify came with systemd 254; before, udevadm test reads rules only from the machine itself.
-name='the udev rule is valid'
+# udevadm verify came with systemd 254; before, nothing reads a rule that is not the machine's own.
 if udevadm verify --help >/dev/null 2>&1; then
     udevadm verify --resolve-names=never agent/60-nicpass-agent.rules >"$work/out" 2>&1
-    result $? "$name"
-else
-    number=$((number + 1))
-    echo "ok $number - $name # SKIP no udevadm verify here (systemd 254)"
+    result $? 'the udev rule is valid'
 fi
 
 # One name in every file.
@@ -95,3 +89,4 @@ grep -rhoE 'org\.nicpass\.agent\.[0-9]+' agent/nicpass-agent.service agent/60-ni
     lib/proto/proto.h | sort -u >"$work/out"
 [ "$(cat "$work/out")" = org.nicpass.agent.0 ]
 result $? 'unit, udev rule and protocol name the same port'
+echo "1..$number"
