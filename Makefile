@@ -27,8 +27,8 @@ Q := $(if $(V),,@)
 
 DEPS_BUILD := gcc make pkg-config libglib2.0-dev libjansson-dev libiperf-dev libsctp-dev \
 	libssl-dev libnl-3-dev libnl-route-3-dev libpcre2-dev libgsl-dev libpci-dev scdoc
-DEPS_CHECK := $(DEPS_BUILD) clang clang-format libclang-rt-14-dev perl iproute2 iperf3 file procps jq strace \
-	systemd udev umockdev pci.ids
+DEPS_CHECK := $(DEPS_BUILD) clang clang-format libclang-rt-14-dev perl iproute2 iperf3 file procps jq \
+	systemd udev strace umockdev pci.ids
 
 MY_CPPFLAGS := -I. -D_GNU_SOURCE -DG_LOG_DOMAIN='"nicpass"' -DG_LOG_USE_STRUCTURED \
 	-DGLIB_VERSION_MIN_REQUIRED=GLIB_VERSION_2_74 -DGLIB_VERSION_MAX_ALLOWED=GLIB_VERSION_2_74 \

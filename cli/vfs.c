@@ -11,6 +11,13 @@
 
 #define VFS_MAX 65535
 
+static void
+pf_clear(NpPfRef *pf)
+{
+    g_free(pf->name);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(NpPfRef, pf_clear)
+
 /* The plan without carrying it out, from a look without the lock. */
 static NpPlan *
 look(const NpCliHost *host, const NpPfRef *pf, unsigned count, GError **error)
@@ -32,11 +39,10 @@ np_cmd_vfs(int argc, char **argv, GError **error)
         return NP_EXIT_USAGE;
     if (help)
         return NP_EXIT_OK;
-    NpPfRef pf;
+    g_auto(NpPfRef) pf = {0};
     uint64_t count;
     if (!np_cli_parse_pf(argv[1], &pf, error))
         return NP_EXIT_USAGE;
-    g_autofree char *name = pf.name;
     if (!np_parse_uint(argv[2], 0, VFS_MAX, &count, error))
         return NP_EXIT_USAGE;
     if (!np_cli_host_open(&host, &options, false, error))

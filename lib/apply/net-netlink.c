@@ -23,7 +23,7 @@ attributes_of(const struct nlmsghdr *header, size_t size, int max, struct nlattr
     if (header->nlmsg_len < NLMSG_SPACE(size))
         return false;
     struct nlattr *first =
-        (struct nlattr *) (void *) ((char *) NLMSG_DATA(header) + NLMSG_ALIGN(size));
+        (struct nlattr *) (void *) ((char *) nlmsg_data(header) + NLMSG_ALIGN(size));
     int left = (int) (header->nlmsg_len - NLMSG_SPACE(size));
     return nla_parse(attribute, max, first, left, NULL) >= 0;
 }
@@ -76,7 +76,7 @@ has_xdp(const struct nlattr *attribute)
 static void
 parse_link(const struct nlmsghdr *header, NpHost *host)
 {
-    const struct ifinfomsg *info = NLMSG_DATA(header);
+    const struct ifinfomsg *info = nlmsg_data(header);
     struct nlattr *attribute[IFLA_MAX + 1];
     if (!attributes_of(header, sizeof(*info), IFLA_MAX, attribute))
         return;
@@ -104,7 +104,7 @@ parse_link(const struct nlmsghdr *header, NpHost *host)
 static void
 parse_address(const struct nlmsghdr *header, NpHost *host)
 {
-    const struct ifaddrmsg *info = NLMSG_DATA(header);
+    const struct ifaddrmsg *info = nlmsg_data(header);
     struct nlattr *attribute[IFA_MAX + 1];
     NpIp ip;
     if (!attributes_of(header, sizeof(*info), IFA_MAX, attribute))
@@ -146,7 +146,7 @@ parse_next_hops(const struct nlattr *list, const NpRoute *route, NpHost *host)
 static void
 parse_route(const struct nlmsghdr *header, NpHost *host)
 {
-    const struct rtmsg *info = NLMSG_DATA(header);
+    const struct rtmsg *info = nlmsg_data(header);
     struct nlattr *attribute[RTA_MAX + 1];
     if (!attributes_of(header, sizeof(*info), RTA_MAX, attribute) ||
         info->rtm_type != RTN_UNICAST || info->rtm_flags & RTM_F_CLONED ||
@@ -170,7 +170,7 @@ parse_route(const struct nlmsghdr *header, NpHost *host)
 static void
 parse_qdisc(const struct nlmsghdr *header, NpHost *host)
 {
-    const struct tcmsg *info = NLMSG_DATA(header);
+    const struct tcmsg *info = nlmsg_data(header);
     struct nlattr *attribute[TCA_MAX + 1];
     if (!attributes_of(header, sizeof(*info), TCA_MAX, attribute))
         return;

@@ -101,7 +101,7 @@ np_rtnl_parse_ack(const struct nlmsghdr *message, uint32_t sequence, int *ret_re
     if (message->nlmsg_type != NLMSG_ERROR || message->nlmsg_seq != sequence ||
         message->nlmsg_len < NLMSG_LENGTH(sizeof(struct nlmsgerr)))
         return false;
-    const struct nlmsgerr *ack = NLMSG_DATA(message);
+    const struct nlmsgerr *ack = nlmsg_data(message);
     *ret_result = ack->error > 0 ? -EBADMSG : ack->error;
     *ret_hint = NULL;
     if (!(message->nlmsg_flags & NLM_F_ACK_TLVS))

@@ -31,9 +31,11 @@ users() {
         "$pattern is included by one place only"
 }
 users '#include <iperf_api\.h>' 'agent/iperf.c '
+users '#include <pci/pci\.h>' 'cli/pci-names.c '
 
 pure='lib/bench/matrix.c lib/bench/window.c lib/bench/cpu.c lib/bench/stats.c lib/bench/report.c
-    lib/bench/table.c lib/proto/frame.c lib/proto/proto.c lib/base/parse.c lib/plan/*.c'
+    lib/bench/table.c lib/proto/frame.c lib/proto/proto.c lib/base/parse.c lib/plan/*.c
+    lib/apply/host-use.c lib/apply/vf-netlink.c lib/apply/pci-config.c lib/apply/ip.c'
 for file in $pure; do
     [ -e "$file" ] || continue
     effects=$(grep -nE '\b(open|fopen|read|write|socket|time|clock_gettime|np_clock_ns|getenv|g_getenv|printf|g_file_[a-z_]+|np_file_[a-z_]+|np_sys_[a-z_]+|g_random_[a-z]+|g_get_[a-z_]+)\(' "$file")

@@ -10,7 +10,7 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c
 	$(Q)$(MAKE) --no-print-directory B=$(B) CC=clang CFLAGS='$(FUZZ_CFLAGS)' LDFLAGS=-fsanitize=address,undefined \
 		CPPFLAGS=-D_FORTIFY_SOURCE=0 $(B)/libnicpass.a
 	$(Q)clang $(MY_CPPFLAGS) $(GLIB_CFLAGS) $(MY_CFLAGS) -g -O1 -fsanitize=address,undefined,fuzzer \
-		-fno-sanitize-recover=all -o $@ $< $(B)/libnicpass.a $(GLIB_LIBS)
+		-fno-sanitize-recover=all -o $@ $< $(B)/libnicpass.a $(LIBS)
 
 # doc: fuzz         run each fuzzer for FUZZ_SECONDS, starting from tests/data/fuzz
 .PHONY: fuzz
