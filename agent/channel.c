@@ -83,11 +83,40 @@ np_channel_connect(NpChannel *channel, int in_fd, int out_fd)
     np_frame_reset(channel->frame);
     /* The stream may hold the beginning of a line from before: end it. */
     channel->line_open = true;
-    channel->written = 0;
-    g_byte_array_set_size(channel->output, 0);
     g_byte_array_append(channel->output, (const guint8 *) "\n", 1);
     watch_input(channel);
     channel->events->connected(channel->data);
+}
+
+/* Where the line begins that the first unwritten byte belongs to. */
+static size_t
+unwritten_line(const NpChannel *channel)
+{
+    const guint8 *bytes = channel->output->data;
+    const guint8 *end = channel->written ? memrchr(bytes, '\n', channel->written) : NULL;
+    return end ? (size_t) (end - bytes) + 1 : 0;
+}
+
+static void
+drop_output(NpChannel *channel)
+{
+    g_byte_array_set_size(channel->output, 0);
+    channel->written = 0;
+}
+
+/* Tells which lines the host cannot have got. */
+static void
+report_unsent(NpChannel *channel)
+{
+    size_t start = channel->output->len ? unwritten_line(channel) : 0;
+    g_autofree char *rest =
+        g_strndup((const char *) channel->output->data + start, channel->output->len - start);
+    drop_output(channel);
+    for (char *line = rest, *end; (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        if (*line)
+            channel->events->unsent(line, channel->data);
+    }
 }
 
 /* Ends the connection. Without a next host what is queued stays for np_channel_drain, unless it is
@@ -100,8 +129,7 @@ end_connection(NpChannel *channel, int errno_value)
     channel->in_fd = -1;
     if (!final || channel->broken) {
         channel->out_fd = -1;
-        g_byte_array_set_size(channel->output, 0);
-        channel->written = 0;
+        report_unsent(channel);
     }
     np_frame_reset(channel->frame);
     if (final) {
@@ -210,13 +238,13 @@ flush(NpChannel *channel)
         channel->written += (size_t) written;
         if (channel->written > 0)
             channel->line_open = output->data[channel->written - 1] != '\n';
-        if (channel->written >= COMPACT_SIZE) {
-            g_byte_array_remove_range(output, 0, (guint) channel->written);
-            channel->written = 0;
+        size_t done = channel->written >= COMPACT_SIZE ? unwritten_line(channel) : 0;
+        if (done > 0) {
+            g_byte_array_remove_range(output, 0, (guint) done);
+            channel->written -= done;
         }
     }
-    g_byte_array_set_size(output, 0);
-    channel->written = 0;
+    drop_output(channel);
     g_clear_handle_id(&channel->out_source, g_source_remove);
 }
 
@@ -230,16 +258,16 @@ write_ready(gint fd, GIOCondition condition, gpointer data)
 void
 np_channel_send(NpChannel *channel, const char *line)
 {
-    if (!np_channel_connected(channel) || channel->broken)
-        return;
     size_t size = strlen(line), queued = channel->output->len - channel->written;
-    if (queued + size + 1 > NP_CHANNEL_OUTPUT_MAX) {
-        break_later(channel);
+    if (!np_channel_connected(channel) || (channel->broken && queued > NP_CHANNEL_OUTPUT_MAX))
         return;
-    }
     g_byte_array_append(channel->output, (const guint8 *) line, (guint) size);
     g_byte_array_append(channel->output, (const guint8 *) "\n", 1);
-    if (!channel->out_source)
+    if (channel->broken) /* kept for report_unsent */
+        return;
+    if (queued + size >= NP_CHANNEL_OUTPUT_MAX)
+        break_later(channel);
+    else if (!channel->out_source)
         flush(channel);
 }
 
@@ -248,8 +276,7 @@ np_channel_discard(NpChannel *channel)
 {
     if (!np_channel_connected(channel))
         return;
-    channel->written = 0;
-    g_byte_array_set_size(channel->output, 0);
+    drop_output(channel);
     if (channel->line_open)
         g_byte_array_append(channel->output, (const guint8 *) "\n", 1);
 }

@@ -22,6 +22,7 @@ typedef struct {
     void (*connected)(gpointer data);
     void (*line)(const char *line, size_t size, gpointer data); /* valid until it returns */
     void (*overlong)(gpointer data);                            /* a line was too long; dropped */
+    void (*unsent)(const char *line, gpointer data); /* before gone: each line not fully gone out */
     void (*gone)(gpointer data);
     void (*closed)(gpointer data); /* no host will come again */
 } NpChannelEvents;

@@ -22,6 +22,7 @@
 #include "lib/base/log.h"
 #include "lib/base/parse.h"
 
+#define KEPT_MAX  (NP_CHANNEL_OUTPUT_MAX / 2) /* what was kept is sent at once */
 #define ENDING_MS 5000 /* a killed process that is not reaped by then sits in the kernel */
 
 struct NpSession {
@@ -389,6 +390,15 @@ take_connected(gpointer data)
     np_log(G_LOG_LEVEL_INFO, "a host is connected");
 }
 
+/* A line that the host, before it was known to be gone, cannot have got. */
+static void
+take_unsent(const char *line, gpointer data)
+{
+    NpSession *session = data;
+    if (session->greeted)
+        np_outbox_put(session->kept, line);
+}
+
 static void
 take_gone(gpointer data)
 {
@@ -406,8 +416,8 @@ take_closed(gpointer data)
     session->closed(session->closed_data);
 }
 
-static const NpChannelEvents channel_events = {take_connected, take_line, take_overlong, take_gone,
-                                               take_closed};
+static const NpChannelEvents channel_events = {take_connected, take_line, take_overlong,
+                                               take_unsent,    take_gone, take_closed};
 
 NpSession *
 np_session_new(NpChannel *channel, NpNics *nics, guint gone_ms, void (*closed)(gpointer data),
@@ -420,7 +430,7 @@ np_session_new(NpChannel *channel, NpNics *nics, guint gone_ms, void (*closed)(g
     session->gone_ms = gone_ms;
     session->closed = closed;
     session->closed_data = data;
-    session->kept = np_outbox_new(NP_CHANNEL_OUTPUT_MAX);
+    session->kept = np_outbox_new(KEPT_MAX);
     np_channel_start(channel, &channel_events, session);
     return session;
 }

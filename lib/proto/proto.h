@@ -41,10 +41,10 @@
  * When the host goes away the session lives on for NP_PROTO_GONE_MS, unless the same id says hello
  * again, then ends in the same way.
  *
- * What a session has to say while its host is away (replies, events) is kept, up to 4 MiB, and
+ * What a session has to say while its host is away (replies, events) is kept, up to 2 MiB, and
  * follows the reply to the next hello of the same id. Beyond that the oldest lines are dropped and
- * counted in that reply's "lost". What was sent into a connection that broke before it was read is
- * lost uncounted. A host that lets 4 MiB pile up unread is disconnected.
+ * counted in that reply's "lost". What the stream had taken before it broke and nobody read is lost
+ * uncounted; a line may come twice. A host that lets 4 MiB pile up unread is disconnected.
  *
  * Times are in ns on the agent's own CLOCK_MONOTONIC, rates in bit/s, counters in bytes and
  * packets.

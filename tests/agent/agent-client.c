@@ -301,6 +301,12 @@ host_error(Host *host, NpVerb verb, json_t *fields, const char *code)
     return g_strdup(error_text(message, code));
 }
 
+void
+host_refused(Host *host, NpVerb verb, json_t *fields, const char *code)
+{
+    g_free(host_error(host, verb, fields, code));
+}
+
 json_t *
 host_hello(Host *host, const char *session)
 {

@@ -75,9 +75,10 @@ json_t *host_reply(Host *host, int64_t id);
 json_t *host_event(Host *host, const char *name);
 
 /* host_send and host_reply. ..._ok: asserts ok and returns it; ..._error: asserts an error of that
- * code and returns its text (transfer full). */
+ * code and returns its text (transfer full); host_refused: without the text. */
 json_t *host_ok(Host *host, NpVerb verb, json_t *fields);
 char *host_error(Host *host, NpVerb verb, json_t *fields, const char *code);
+void host_refused(Host *host, NpVerb verb, json_t *fields, const char *code);
 
 /* "\n", then hello with this session id; returns ok. */
 json_t *host_hello(Host *host, const char *session);

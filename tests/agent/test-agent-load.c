@@ -399,25 +399,24 @@ static void
 test_go_needs_an_armed_load(Fixture *fixture, gconstpointer data)
 {
     Host *host = fixture->host;
-    g_autofree char *none = host_error(
-        host, NP_VERB_LOAD, json_pack("{s:s, s:i, s:i}", "action", "go", "job", 4711, "at_ns", 0),
-        "not-found");
+    host_refused(host, NP_VERB_LOAD,
+                 json_pack("{s:s, s:i, s:i}", "action", "go", "job", 4711, "at_ns", 0),
+                 "not-found");
     serve(fixture);
-    g_autofree char *serves = host_error(host, NP_VERB_LOAD,
-                                         json_pack("{s:s, s:I, s:i}", "action", "go", "job",
-                                                   (json_int_t) fixture->server, "at_ns", 0),
-                                         "protocol");
+    host_refused(host, NP_VERB_LOAD,
+                 json_pack("{s:s, s:I, s:i}", "action", "go", "job", (json_int_t) fixture->server,
+                           "at_ns", 0),
+                 "protocol");
     arm(fixture, LONG_S);
-    g_autofree char *never =
-        host_error(host, NP_VERB_LOAD,
-                   json_pack("{s:s, s:I, s:I}", "action", "go", "job", (json_int_t) fixture->client,
-                             "at_ns", (json_int_t) INT64_MAX),
-                   "config");
+    host_refused(host, NP_VERB_LOAD,
+                 json_pack("{s:s, s:I, s:I}", "action", "go", "job", (json_int_t) fixture->client,
+                           "at_ns", (json_int_t) INT64_MAX),
+                 "config");
     go(host, fixture->client);
-    g_autofree char *again = host_error(host, NP_VERB_LOAD,
-                                        json_pack("{s:s, s:I, s:i}", "action", "go", "job",
-                                                  (json_int_t) fixture->client, "at_ns", 0),
-                                        "protocol");
+    host_refused(host, NP_VERB_LOAD,
+                 json_pack("{s:s, s:I, s:i}", "action", "go", "job", (json_int_t) fixture->client,
+                           "at_ns", 0),
+                 "protocol");
 }
 
 static void

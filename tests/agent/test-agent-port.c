@@ -98,8 +98,7 @@ test_a_line_cut_at_any_byte_does_no_harm(Port *port, gconstpointer data)
         g_autofree char *session = g_strdup_printf("session-%zu", cut);
         g_autoptr(Host) second = host_new(new_line(port));
         json_decref(host_hello(second, session));
-        g_autofree char *stopped =
-            host_error(second, NP_VERB_CPU, json_pack("{s:s}", "action", "stop"), "not-found");
+        host_refused(second, NP_VERB_CPU, json_pack("{s:s}", "action", "stop"), "not-found");
     }
 }
 
@@ -150,8 +149,8 @@ test_stdio_answers_what_came_before_the_end(void)
     host_write(host, "\n{\"id\":1,\"verb\":\"hello\",\"protocol\":1,\"session\":\"session-1\"}\n"
                      "{\"id\":2,\"verb\":\"info\"}\n");
     g_assert_cmpint(shutdown(host->fd, SHUT_WR), ==, 0);
-    g_autoptr(json_t) hello = host_reply(host, 1);
-    g_autoptr(json_t) info = host_reply(host, 2);
+    json_decref(host_reply(host, 1));
+    json_decref(host_reply(host, 2));
     g_assert_null(host_read(host));
     assert_exits(pid);
 }

@@ -48,7 +48,7 @@ test_bad_lines_get_an_error_and_change_nothing(void)
     };
     g_autoptr(Agent) agent = agent_new(NULL);
     g_autoptr(Host) host = host_connect(agent);
-    g_autoptr(json_t) hello = host_hello(host, "session-1");
+    json_decref(host_hello(host, "session-1"));
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         host_write(host, rows[i].line);
         host_write(host, "\n");
@@ -65,7 +65,7 @@ test_an_overlong_line_is_dropped_to_its_end(void)
 {
     g_autoptr(Agent) agent = agent_new(NULL);
     g_autoptr(Host) host = host_connect(agent);
-    g_autoptr(json_t) hello = host_hello(host, "session-1");
+    json_decref(host_hello(host, "session-1"));
     g_autofree char *line = g_strnfill(3 * NP_PROTO_LINE_MAX, 'x');
     host_write(host, line);
     host_write(host, "\n");
@@ -93,7 +93,7 @@ test_each_connection_needs_its_own_hello(void)
     json_decref(host_hello(first, "session-1"));
     host_free(first);
     g_autoptr(Host) second = host_connect(agent);
-    g_autofree char *text = host_error(second, NP_VERB_INFO, NULL, "protocol");
+    host_refused(second, NP_VERB_INFO, NULL, "protocol");
     json_decref(host_hello(second, "session-1"));
     json_decref(host_ok(second, NP_VERB_INFO, NULL));
 }
@@ -157,20 +157,19 @@ test_every_verb_reaches_its_function(void)
     g_assert_nonnull(strstr(nic, "02:de:ad:be:ef:99"));
     g_autoptr(json_t) restored = host_ok(host, NP_VERB_NIC_RESTORE, NULL);
     g_assert_cmpint(np_json_int(restored, "restored", -1), ==, 0);
-    g_autofree char *stop =
-        host_error(host, NP_VERB_CPU, json_pack("{s:s}", "action", "stop"), "not-found");
+    host_refused(host, NP_VERB_CPU, json_pack("{s:s}", "action", "stop"), "not-found");
     json_decref(host_ok(host, NP_VERB_CPU,
                         json_pack("{s:s, s:i}", "action", "start", "period_ms", 3600000)));
     g_autoptr(json_t) sample = host_event(host, "sample");
     g_assert_cmpint(np_json_int(sample, "now_ns", 0), >, 0);
-    g_autofree char *again = host_error(
-        host, NP_VERB_CPU, json_pack("{s:s, s:i}", "action", "start", "period_ms", 100), "busy");
+    host_refused(host, NP_VERB_CPU, json_pack("{s:s, s:i}", "action", "start", "period_ms", 100),
+                 "busy");
     g_autoptr(json_t) stopped = host_ok(host, NP_VERB_CPU, json_pack("{s:s}", "action", "stop"));
     g_assert_cmpint(np_json_int(stopped, "samples", 0), ==, 2);
     json_decref(host_ok(host, NP_VERB_CANCEL, json_pack("{s:i}", "job", 4711)));
     json_decref(host_ok(host, NP_VERB_BYE, NULL));
     g_clear_pointer(&host->session, g_free);
-    g_autofree char *after = host_error(host, NP_VERB_INFO, NULL, "protocol");
+    host_refused(host, NP_VERB_INFO, NULL, "protocol");
     json_decref(host_hello(host, "session-1"));
 }
 
@@ -192,11 +191,10 @@ test_the_same_session_continues_and_another_begins_anew(void)
     host_free(first);
     Host *second = host_connect(agent);
     json_decref(host_hello(second, "session-1"));
-    g_autofree char *runs = host_error(
-        second, NP_VERB_CPU, json_pack("{s:s, s:i}", "action", "start", "period_ms", 100), "busy");
+    host_refused(second, NP_VERB_CPU, json_pack("{s:s, s:i}", "action", "start", "period_ms", 100),
+                 "busy");
     json_decref(host_hello(second, "session-2"));
-    g_autofree char *stopped =
-        host_error(second, NP_VERB_CPU, json_pack("{s:s}", "action", "stop"), "not-found");
+    host_refused(second, NP_VERB_CPU, json_pack("{s:s}", "action", "stop"), "not-found");
     host_free(second);
 }
 
@@ -240,8 +238,7 @@ test_a_session_ends_when_its_host_stays_away(void)
     process_wait(server);
     g_autoptr(Host) second = host_connect(agent);
     json_decref(host_hello(second, "session-1"));
-    g_autofree char *stopped =
-        host_error(second, NP_VERB_CPU, json_pack("{s:s}", "action", "stop"), "not-found");
+    host_refused(second, NP_VERB_CPU, json_pack("{s:s}", "action", "stop"), "not-found");
 }
 
 /* A host that connects but never greets does not keep a session alive. */
@@ -257,8 +254,9 @@ test_a_silent_host_does_not_keep_a_session(void)
     g_autoptr(GArray) children = agent_children(agent->pid);
     int server = process_open(g_array_index(children, pid_t, 0));
     host_free(first);
-    g_autoptr(Host) second = host_connect(agent);
+    Host *silent = host_connect(agent);
     process_wait(server);
+    host_free(silent);
 }
 
 /* Asks without reading until the agent has had enough of it. */

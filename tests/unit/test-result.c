@@ -16,6 +16,8 @@
     "{\n\t\"start\":\t{},\n\t\"intervals\":\t[{\"sum\": {\"start\": 0, \"end\": 1.000216, "        \
     "\"bytes\": 1000, \"retransmits\": 3}}, {\"sum\": {\"start\": 1.000216, \"end\": 2, "          \
     "\"bytes\": 500, \"retransmits\": 4}}],\n\t\"end\":\t{}\n}\n"
+#define OMITTED                                                                                    \
+    "{\"intervals\": [{\"sum\": {\"start\": 0, \"end\": 1, \"bytes\": 9, \"omitted\": true}}]}\n"
 #define FAILED(text) "{\"intervals\": [], \"error\": \"" text "\"}\n"
 
 static const NpResultContext client = {
@@ -115,8 +117,7 @@ nothing_moved_is_no_success(void)
         "{\"intervals\": [1, {}]}\n",
         "{\"intervals\": [{\"sum\": {\"start\": 0, \"end\": 1, \"bytes\": 0}}]}\n",
         "{\"intervals\": [{\"sum\": {\"start\": 0, \"end\": 1, \"bytes\": -5}}]}\n",
-        "{\"intervals\": [{\"sum\": {\"start\": 0, \"end\": 1, \"bytes\": 9, \"omitted\": "
-        "true}}]}\n",
+        OMITTED,
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         bool again;
@@ -155,7 +156,7 @@ causes_choose_code_text_and_another_try(void)
         g_assert_nonnull(strstr(text_of(fields), rows[i].part));
         g_assert_cmpint(again, ==, rows[i].again);
         context.server = true;
-        g_autoptr(json_t) server = judge(rows[i].out, &context, &again);
+        json_decref(judge(rows[i].out, &context, &again));
         g_assert_false(again);
     }
 }
