@@ -61,13 +61,13 @@ print_changes(const NpJournal *journal)
 }
 
 bool
-np_cli_print_undo(const NpCliHost *host, const NpVm *vm, GError **error)
+np_cli_print_undo(const NpCliHost *host, const NpVm *vm, bool dead_only, GError **error)
 {
     g_autoptr(GPtrArray) leases = np_leases_list(host->sys, host->apply.run_dir, error);
     bool any = false;
     for (guint i = 0; leases && i < leases->len; i++) {
         const NpLease *lease = g_ptr_array_index(leases, i);
-        if (vm ? !np_vm_same(vm, lease->vm) : lease->life != NP_LIFE_DEAD)
+        if ((vm && !np_vm_same(vm, lease->vm)) || (dead_only && lease->life != NP_LIFE_DEAD))
             continue;
         char bdf[NP_BDF_TEXT_SIZE];
         g_autoptr(NpJournal) journal = np_leases_open(host->apply.run_dir, lease->id, error);

@@ -80,6 +80,6 @@ bool np_cli_vm_options(const char *verb, const GOptionEntry *entries, int *argc,
 /* Prints what np_claim would do for the VM. */
 NpExit np_cli_preview(const NpHostOptions *options, const char *vm, GError **error);
 
-/* Prints what releasing the VM's leases, or with vm NULL the dead ones, would put back: newest
- * change first. */
-bool np_cli_print_undo(const NpCliHost *host, const NpVm *vm, GError **error);
+/* Prints what ending the VM's leases (NULL: everybody's), or of these the dead ones only, would put
+ * back: newest change first. */
+bool np_cli_print_undo(const NpCliHost *host, const NpVm *vm, bool dead_only, GError **error);

@@ -22,7 +22,7 @@ static const NpVerbEntry verbs[] = {
     {"verify", "VM", "compare a VM's NICs with what was prepared", np_cmd_verify},
     {"release", "VM", "put back what was prepared for a VM", np_cmd_release},
     {"status", "", "show which VM has which NIC", np_cmd_status},
-    {"repair", "", "put back what VMs that are gone have left", np_cmd_repair},
+    {"repair", "[VM]", "put back what VMs that are gone have left", np_cmd_repair},
     {"vfs", "PF NUMBER", "set the number of virtual functions of a port", np_cmd_vfs},
     {"bench", "SCENARIO", "measure what a scenario file says and print the table", np_cmd_bench},
     {"report", "DIR", "print the table again from the records of an earlier bench", np_cmd_report},
@@ -84,7 +84,7 @@ np_verb_options(const char *verb, const GOptionEntry *entries, int *argc, char *
         (*argv)++;
         (*argc)--;
     }
-    if (*argc - 1 != positional)
+    if (positional < 0 ? *argc - 1 > -positional : *argc - 1 != positional)
         return np_throw(error, NP_ERROR_CONFIG, "%s takes %s; see nicpass %s --help", verb,
                         *entry->arguments ? entry->arguments : "no arguments", verb);
     return true;

@@ -19,7 +19,7 @@ np_cmd_release(int argc, char **argv, GError **error)
     g_autoptr(NpVm) vm = np_cli_host_vm(&host, argv[1], error);
     if (!vm)
         return NP_EXIT_FAILED;
-    bool done =
-        options.dry_run ? np_cli_print_undo(&host, vm, error) : np_release(&host.apply, vm, error);
+    bool done = options.dry_run ? np_cli_print_undo(&host, vm, false, error)
+                                : np_release(&host.apply, vm, error);
     return done ? NP_EXIT_OK : NP_EXIT_FAILED;
 }

@@ -40,8 +40,8 @@ NpExit np_cmd_repair(int argc, char **argv, GError **error);
 NpExit np_cmd_vfs(int argc, char **argv, GError **error);
 
 /* Parses the options of the verb of that name. On --help prints them to stdout and sets *ret_help:
- * then there is nothing more to do. Otherwise exactly `positional` other arguments are left in
- * argv[1] on. Throws CONFIG. */
+ * then there is nothing more to do. Otherwise exactly `positional` other arguments (when negative:
+ * at most so many) are left in argv[1] on. Throws CONFIG. */
 bool np_verb_options(const char *verb, const GOptionEntry *entries, int *argc, char ***argv,
                      int positional, bool *ret_help, GError **error);
 

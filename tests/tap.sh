@@ -20,7 +20,7 @@ is() {
         ok 0 "$3"
     else
         ok 1 "$3"
-        printf '%s\n' "got:    $1" "wanted: $2" | sed 's/^/# /'
+        printf '%s\n' "got:    $1" "wanted: $2" | sed 's/^/# /' >&2
     fi
 }
 
@@ -30,7 +30,7 @@ has() {
         ok 0 "$3"
     else
         ok 1 "$3"
-        printf '%s\n' "no '$2' in:" "$1" | sed 's/^/# /'
+        printf '%s\n' "no '$2' in:" "$1" | sed 's/^/# /' >&2
     fi
 }
 

@@ -46,9 +46,10 @@ bool np_release_lease(const NpApply *apply, const char *id, GError **error);
  */
 bool np_verify(const NpApply *apply, const NpVm *vm, GPtrArray **ret_problems, GError **error);
 
-/* Undoes what dead leases and crashed runs left on any PF, removes void files. One text an act (of
- * char *, transfer full). Goes on after a failure and reports the first. */
-bool np_repair(const NpApply *apply, GPtrArray **ret_done, GError **error);
+/* Undoes what dead leases and crashed runs left on any PF, removes void files; with vm not NULL
+ * only the dead leases of that VM. One text an act (of char *, transfer full). Goes on after a
+ * failure and reports the first. */
+bool np_repair(const NpApply *apply, const NpVm *vm, GPtrArray **ret_done, GError **error);
 
 /* The explicit verb: sets the number of VFs of a PF (np_plan_vfs, under the lock, groups probed
  * again right before the write). ret_plan nullable. */

@@ -92,10 +92,11 @@ has_id(const NpLease *lease, const void *data)
     return strcmp(lease->id, data) == 0;
 }
 
+/* data: the VM whose leases are meant, NULL for any. */
 static bool
 is_dead(const NpLease *lease, const void *data)
 {
-    return lease->life == NP_LIFE_DEAD;
+    return lease->life == NP_LIFE_DEAD && (!data || np_vm_same(lease->vm, data));
 }
 
 bool
@@ -182,15 +183,17 @@ remove_drafts(const NpApply *apply, const char *folder)
 }
 
 bool
-np_repair(const NpApply *apply, GPtrArray **ret_done, GError **error)
+np_repair(const NpApply *apply, const NpVm *vm, GPtrArray **ret_done, GError **error)
 {
     g_autoptr(GPtrArray) done = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GError) first = NULL, problem = NULL;
-    if (!end_leases(apply, is_dead, NULL, done, &problem))
+    if (!end_leases(apply, is_dead, vm, done, &problem))
         keep_first(apply, &first, &problem);
-    settle_pfs(apply, done, &first);
-    remove_drafts(apply, "leases");
-    remove_drafts(apply, "pf");
+    if (!vm) {
+        settle_pfs(apply, done, &first);
+        remove_drafts(apply, "leases");
+        remove_drafts(apply, "pf");
+    }
     *ret_done = g_steal_pointer(&done);
     if (!first)
         return true;

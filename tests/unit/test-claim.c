@@ -204,7 +204,7 @@ test_what_cannot_be_put_back_stays_known(void)
     g_assert_cmpuint(fake_host_leases(host), ==, 1);
     host->state->faults.lose_writes = false;
     host->state->now_ms += NP_LEASE_GRACE_MS + 1;
-    g_assert_true(np_repair(&host->apply, &done, NULL));
+    g_assert_true(np_repair(&host->apply, NULL, &done, NULL));
     g_assert_cmpuint(fake_host_leases(host), ==, 0);
     g_autofree char *after = fake_kernel_dump(host->kernel);
     g_assert_cmpstr(after, ==, before); /* the MAC of the VF's netdev, too */
@@ -232,6 +232,23 @@ test_one_value_that_cannot_be_put_back_is_no_obstacle(void)
     g_assert_cmpuint(pf->vf[0].vlan, ==, 9);
 }
 
+static void
+test_repair_of_one_vm_leaves_the_others(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("igb", POOL "[vm 101]\npool = fast\n"
+                                                         "[vm 102]\npool = fast\n");
+    g_autoptr(NpVm) vm = np_vm_new_proxmox(101);
+    g_autoptr(GPtrArray) none = NULL, done = NULL;
+    fake_host_claim(host, 101);
+    fake_host_claim(host, 102);
+    g_assert_true(np_repair(&host->apply, vm, &none, NULL));
+    g_assert_cmpuint(none->len, ==, 0); /* it may still be starting */
+    host->state->now_ms += NP_LEASE_GRACE_MS + 1;
+    g_assert_true(np_repair(&host->apply, vm, &done, NULL));
+    g_assert_cmpuint(done->len, ==, 1);
+    g_assert_cmpuint(fake_host_leases(host), ==, 1);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -248,6 +265,8 @@ main(int argc, char **argv)
                     test_configuration_changed_between_starts);
     g_test_add_func("/claim/nic-taken-out-of-the-configuration-is-given-back",
                     test_nic_taken_out_of_the_configuration_is_given_back);
+    g_test_add_func("/claim/repair-of-one-vm-leaves-the-others",
+                    test_repair_of_one_vm_leaves_the_others);
     g_test_add_func("/claim/vm-without-nic-is-not-found", test_vm_without_nic_is_not_found);
     g_test_add_func("/claim/what-cannot-be-put-back-stays-known",
                     test_what_cannot_be_put_back_stays_known);

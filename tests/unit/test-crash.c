@@ -135,7 +135,7 @@ static bool
 repair(FakeHost *host, gpointer data)
 {
     g_autoptr(GPtrArray) done = NULL;
-    return np_repair(&host->apply, &done, NULL);
+    return np_repair(&host->apply, NULL, &done, NULL);
 }
 
 typedef bool (*Act)(FakeHost *host, gpointer data);

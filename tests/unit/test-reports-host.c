@@ -109,7 +109,7 @@ test_death_between_unbind_and_bind_leaves_a_record(void)
     g_assert_cmpint(WEXITSTATUS(fake_host_fork(host, claim_101, NULL)), ==, 42);
     g_assert_cmpstr(find(host, VF)->driver, ==, "");
     g_assert_cmpuint(fake_host_leases(host), ==, 1);
-    g_assert_true(np_repair(&host->apply, &done, NULL));
+    g_assert_true(np_repair(&host->apply, NULL, &done, NULL));
     g_assert_cmpuint(done->len, ==, 1);
     g_assert_cmpstr(find(host, VF)->driver, ==, "igbvf");
 }
@@ -159,7 +159,7 @@ test_after_a_reboot_there_is_nothing_to_undo(void)
     fake_host_claim(host, 101);
     fake_host_reboot(host);
     host->state->log_count = 0;
-    g_assert_true(np_repair(&host->apply, &done, NULL));
+    g_assert_true(np_repair(&host->apply, NULL, &done, NULL));
     g_assert_cmpuint(done->len, ==, 0);
     fake_host_claim(host, 101);
     g_assert_cmpuint(find(host, PF)->count, ==, 1);
