@@ -141,6 +141,20 @@ print_lease(const NpFunction *function, const GPtrArray *leases)
     }
 }
 
+/* Whether a port above keeps its ACS from this user: then nobody knows the groups of VFs to come.
+ */
+static bool
+is_acs_hidden(const NpInventory *inventory, const NpFunction *function)
+{
+    const NpFunction *at = function;
+    while (at && at->has_upstream) {
+        at = np_inventory_find(inventory, &at->upstream);
+        if (at && at->acs == NP_ACS_UNKNOWN)
+            return true;
+    }
+    return false;
+}
+
 /* Whether its VFs, those to come or those there are, may go to VMs: another question than whether
  * the port itself may, for the host can go on using that. */
 static void
@@ -152,6 +166,11 @@ print_vfs_answer(const NpInventory *inventory, const NpFunction *pf)
         line = g_strdup("SR-IOV is switched off in the card's firmware");
     else if (!np_guard_future_group(inventory, pf, &problem))
         line = g_strdup_printf("no VFs for VMs: %s", problem->message);
+    else if (is_acs_hidden(inventory, pf))
+        line =
+            g_strdup_printf("up to %u VFs; only root sees whether each would have an IOMMU group "
+                            "of its own",
+                            pf->sriov->total);
     else
         line = g_strdup_printf("up to %u VFs, which may be given to VMs%s", pf->sriov->total,
                                pf->sriov->switchdev ? "; in switchdev mode" : "");

@@ -257,9 +257,13 @@ bind_driver(NpSys *sys, const NpChange *change, const char *driver, GError **err
 {
     char bdf[NP_BDF_TEXT_SIZE];
     g_autofree char *path = g_strconcat("bus/pci/drivers/", driver, "/bind", NULL);
+    g_autofree char *now = NULL;
     int result = sys->load_driver(sys, driver);
     if (result < 0)
         return np_throw_errno(error, -result, "load driver '%s'", driver);
+    /* A driver takes what waits for it when it is loaded; binding would then be EBUSY. */
+    if (read_link(sys, &change->object, "driver", &now) == 0 && strcmp(now, driver) == 0)
+        return true;
     result = write_text(sys, path, np_bdf_format(&change->object, bdf), change);
     if (result == 0)
         return true;

@@ -236,7 +236,8 @@ static const LogRule log_rules[] = {
      "switch SR-IOV and 'Above 4G decoding' on in the firmware set-up, or boot with pci=realloc"},
     {"SR-IOV: bus number out of range", NP_FINDING_PROBLEM, "boot with pci=assign-busses"},
     {"VFs already enabled", NP_FINDING_NOTE, "somebody tried to change a number of VFs that exist"},
-    {"is not trusted", NP_FINDING_NOTE, "a guest wants more than its VF may: trust = on allows it"},
+    {"is not trusted, switch", NP_FINDING_NOTE,
+     "a guest wants more than its VF may: trust = on allows it"},
     {"attempted to override", NP_FINDING_NOTE,
      "a guest changed its MAC: mac = guest or trust = on allow it"},
     {"Spoofed packets detected", NP_FINDING_NOTE,
@@ -259,7 +260,10 @@ np_findings_add_log(GPtrArray *findings, const char *line)
             if (strcmp(finding->subject, "kernel") == 0 && strstr(finding->text, rule->words))
                 return; /* said once is enough */
         }
-        g_autofree char *start = g_strndup(line, LINE_MAX_BYTES);
+        /* A line end inside a message is written so by /dev/kmsg. */
+        const char *more = strstr(line, "\\x0a");
+        size_t size = more ? (size_t) (more - line) : strlen(line);
+        g_autofree char *start = g_strndup(line, MIN(size, LINE_MAX_BYTES));
         g_autofree char *text = g_str_to_ascii(start, "C");
         for (char *at = text; *at; at++)
             if (g_ascii_iscntrl(*at))

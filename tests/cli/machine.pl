@@ -152,7 +152,7 @@ put('proc/mounts', "nas:/vm /mnt/nas nfs4 rw,addr=10.0.0.5 0 0\n");
 put('etc/hosts', "127.0.0.1 localhost\n");
 put('run/x', '');
 put('dev/kvm', '');
-put('dev/kmsg', "3,1,1,-;igb 0000:3b:00.0: VF 1 is not trusted\n6,2,2,-;eno1: link up\n");
+put('dev/kmsg', "3,1,1,-;i40e 0000:3b:00.0: VF 1 is not trusted, switch the VF to trusted\n6,2,2,-;eno1: link up\n");
 put('nicpass.conf', <<'END');
 [pool fast]
 pf = 0000:3b:00.0

@@ -99,6 +99,7 @@ typedef struct {
     char new_ids[4][FAKE_TEXT]; /* "8086 10ca": what vfio-pci takes by id (L7) */
     bool no_iommu;
     bool path_lost;
+    bool vfio_not_loaded; /* vfio-pci is a module that nobody has needed yet */
     int next_ifindex;
     uint32_t random;
     int64_t now_ms;

@@ -150,7 +150,9 @@ write_bind(FakeState *state, const char *driver, const char *text)
     FakeDevice *device = np_parse_bdf(text, &bdf, NULL) ? fake_find_bdf(state, &bdf) : NULL;
     if (!driver_exists(state, driver))
         return -ENOENT;
-    if (!device || *device->driver || !takes(state, driver, device))
+    if (device && *device->driver)
+        return -EBUSY;
+    if (!device || !takes(state, driver, device))
         return -ENODEV;
     fake_bind(state, device, driver);
     return 0;
@@ -351,10 +353,23 @@ fake_probe_vfio(NpSys *sys, const NpBdf *bdf, NpVfioState *ret_state, bool *ret_
     return device ? 0 : -ENOENT;
 }
 
+/* A driver that registers takes what waits for it: all functions without a driver whose override
+ * names it. */
 static int
 fake_load_driver(NpSys *sys, const char *driver)
 {
     FakeKernel *kernel = (FakeKernel *) sys;
+    fake_lock(kernel);
+    FakeState *state = kernel->state;
+    bool registers = state->vfio_not_loaded && strcmp(driver, "vfio-pci") == 0;
+    for (size_t i = 0; registers && i < FAKE_DEVICES; i++) {
+        FakeDevice *device = &state->devices[i];
+        if (device->exists && !*device->driver && takes(state, driver, device))
+            fake_bind(state, device, driver);
+    }
+    if (registers)
+        state->vfio_not_loaded = false;
+    fake_unlock(kernel);
     return driver_exists(kernel->state, driver) ? 0 : -ENOENT;
 }
 

@@ -48,6 +48,17 @@ test_release_puts_all_back_but_keeps_the_vfs(void)
     g_assert_cmpuint(fake_host_pf_journals(host), ==, 0);
 }
 
+/* On a host that has passed nothing through since it was booted. */
+static void
+test_a_driver_that_takes_the_function_while_it_is_loaded_is_fine(void)
+{
+    g_autoptr(FakeHost) host = fake_host_new("igb", POOL "[vm 101]\npool = fast\n");
+    host->state->vfio_not_loaded = true;
+    fake_host_claim(host, 101);
+    g_assert_cmpstr(fake_find(host->kernel, VF0)->driver, ==, "vfio-pci");
+    g_assert_false(host->state->vfio_not_loaded);
+}
+
 /* Reads every journal of a folder into changes (array of JSON). */
 static void
 gather(FakeHost *host, const char *folder, json_t *changes)
@@ -255,6 +266,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/claim/makes-as-many-vfs-as-needed-and-prepares-one",
                     test_makes_as_many_vfs_as_needed_and_prepares_one);
+    g_test_add_func("/claim/a-driver-that-takes-the-function-while-it-is-loaded-is-fine",
+                    test_a_driver_that_takes_the_function_while_it_is_loaded_is_fine);
     g_test_add_func("/claim/release-puts-all-back-but-keeps-the-vfs",
                     test_release_puts_all_back_but_keeps_the_vfs);
     g_test_add_func("/claim/what-was-printed-is-what-was-journalled",

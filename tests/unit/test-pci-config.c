@@ -209,11 +209,13 @@ test_the_log_speaks_once(void)
     g_autoptr(GPtrArray) findings = np_findings_new();
     np_findings_add_log(findings, "igb 0000:01:00.0: not enough MMIO resources for SR-IOV");
     np_findings_add_log(findings, "ice 0000:02:00.0: not enough MMIO resources for SR-IOV");
-    np_findings_add_log(findings, "i40e 0000:03:00.0: VF 3 is not trusted\033[31m");
+    np_findings_add_log(findings,
+                        "i40e 0000:03:00.0: VF 3 is not trusted, switch\033[31m\\x0amore");
     np_findings_add_log(findings, "eth0: link up");
+    np_findings_add_log(findings, "igb 0000:01:00.0: VF 0 is not trusted"); /* somebody set it so */
     g_assert_cmpuint(findings->len, ==, 2);
     const NpFinding *finding = find(findings, "kernel", "is not trusted");
-    g_assert_cmpstr(finding->text, ==, "i40e 0000:03:00.0: VF 3 is not trusted?[31m");
+    g_assert_cmpstr(finding->text, ==, "i40e 0000:03:00.0: VF 3 is not trusted, switch?[31m");
     g_assert_cmpint(finding->level, ==, NP_FINDING_NOTE);
 }
 
