@@ -96,8 +96,8 @@ port_open_logged(PortChannel *self)
 {
     g_autoptr(GError) problem = NULL;
     if (port_open(self, &problem)) {
+        np_log(self->problem ? G_LOG_LEVEL_MESSAGE : G_LOG_LEVEL_INFO, "%s: open", self->name);
         g_clear_pointer(&self->problem, g_free);
-        np_log(G_LOG_LEVEL_MESSAGE, "%s: open", self->name);
         return;
     }
     if (g_strcmp0(self->problem, problem->message) == 0)
