@@ -77,7 +77,8 @@
  *             One client process a port; job id = request id. rate_bps is per process, 0 unlimited;
  *             UDP needs one. cpus: process i is bound to cpus[i mod length]. source_port: process
  *             i's first stream binds source_port + i * streams. omit (s) is iperf's own; seconds
- *             does not contain it.
+ *             does not contain it. A congestion control that the kernel lacks is an "unsupported"
+ *             error.
  *             {action: "go", job, at_ns} -> {} at once
  *             The processes start when the clock reads at_ns (0: now; at most 600 s ahead). A
  * client that is refused or finds its server busy is tried three times. Events: process per client,
