@@ -44,7 +44,7 @@ static const GOptionEntry options[] = {
     {"leave-managers", 0, 0, G_OPTION_ARG_NONE, &arg.leave_managers,
      "Do not talk to network managers", NULL},
     {"debug", 'd', 0, G_OPTION_ARG_NONE, &arg.debug, "Log more", NULL},
-    {"version", 'V', 0, G_OPTION_ARG_NONE, &arg.version, "Print the version and exit", NULL},
+    {"version", 'V', 0, G_OPTION_ARG_NONE, &arg.version, "Print the versions and exit", NULL},
     {"gone-ms", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &arg.gone_ms, NULL, NULL},
     {"retry-ms", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &arg.retry_ms, NULL, NULL},
     {NULL},
@@ -97,15 +97,15 @@ catch_signals(Agent *agent, GError **error)
     return true;
 }
 
-/* A closed standard descriptor would be reused by the next file opened. */
+/* A closed standard descriptor would be reused by the next file opened. /dev/null is asked for only
+ * then: there may be none. */
 static bool
 open_standard_fds(void)
 {
-    int fd;
-    do
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    return fd >= 0 && close(fd) == 0;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            return false;
+    return true;
 }
 
 static NpChannel *
@@ -138,6 +138,9 @@ run(GError **error)
     agent.session = np_session_new(channel, nics, (guint) arg.gone_ms, shut_down, &agent);
     g_main_loop_run(agent.loop);
     np_channel_drain(channel, DRAIN_MS);
+    /* No host is heard any more while the main loop runs once more for the helpers. */
+    g_clear_pointer(&channel, np_channel_free);
+    np_nics_settle(nics);
     np_session_free(agent.session);
     return true;
 }
@@ -180,11 +183,12 @@ main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (arg.version) {
-        printf("nicpass-agent %s (iperf %s)\n", NP_VERSION, np_iperf_version());
+        printf("nicpass-agent %s (protocol %d, iperf %s)\n", NP_VERSION, NP_PROTO_VERSION,
+               np_iperf_version());
         return EXIT_SUCCESS;
     }
     if (run(&error))
         return EXIT_SUCCESS;
     np_log(G_LOG_LEVEL_MESSAGE, "%s", error->message);
-    return EXIT_FAILURE;
+    return g_error_matches(error, NP_ERROR, NP_ERROR_CONFIG) ? EXIT_USAGE : EXIT_FAILURE;
 }
