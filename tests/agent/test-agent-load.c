@@ -86,6 +86,20 @@ test_serve_answers_once_every_port_listens(void)
     g_assert_cmpuint(children->len, ==, 8);
 }
 
+static void
+test_a_process_can_be_recognised(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    g_autoptr(json_t) ports = free_ports(1);
+    job_serve(pair->server.host, ports, NULL);
+    g_autofree char *dir = g_strdup_printf("/proc/%d/", only_child(&pair->server));
+    g_autofree char *comm = g_strconcat(dir, "comm", NULL);
+    g_autofree char *cmdline = g_strconcat(dir, "cmdline", NULL);
+    g_autofree char *name = np_file_read_line(comm), *command = np_file_read_line(cmdline);
+    g_assert_cmpstr(name, ==, "nicpass-iperf");
+    g_assert_cmpstr(command, ==, "nicpass-iperf"); /* its first word */
+}
+
 /* Listens on a port of the loopback. */
 static int
 occupy(unsigned port)
@@ -385,6 +399,7 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/load/serve-answers-once-every-port-listens",
                     test_serve_answers_once_every_port_listens);
+    g_test_add_func("/load/a-process-can-be-recognised", test_a_process_can_be_recognised);
     g_test_add_func("/load/a-port-in-use-is-busy-and-named", test_a_port_in_use_is_busy_and_named);
     g_test_add_func("/load/both-sides-tell-what-they-moved", test_both_sides_tell_what_they_moved);
     g_test_add_func("/load/reverse-lets-the-server-send", test_reverse_lets_the_server_send);
