@@ -73,57 +73,60 @@ group_add(NpKeyfile *file, const char *group, char *origin)
     entry_put(file, group, NULL, NULL, origin);
 }
 
-/* Takes one line of the file; *group is the group it stands in, replaced by a group line. GKeyFile
- * has judged the syntax already, so only what it lets pass is refused here: names given twice. */
 static bool
-take_line(NpKeyfile *file, GKeyFile *parsed, const char *line, unsigned number, char **group,
-          GError **error)
+throw_syntax(const char *origin, GError **error)
 {
-    g_autofree char *text = g_strstrip(g_strdup(line));
+    return np_throw(error, NP_ERROR_CONFIG, "%s: expected '[group]' or 'key = value'", origin);
+}
+
+/* A name without what would not be seen or would be confused in a message. */
+static bool
+is_name(const char *name, const char *refused)
+{
+    for (const char *byte = name; *byte; byte++)
+        if (g_ascii_iscntrl(*byte) || strchr(refused, *byte))
+            return false;
+    return *name != '\0';
+}
+
+/* text: "[group]". */
+static bool
+take_group(NpKeyfile *file, char *text, char *origin, char **group, GError **error)
+{
     size_t length = strlen(text);
-    if (length == 0 || text[0] == '#')
-        return true;
-    g_autofree char *origin = g_strdup_printf("%s:%u", file->name, number);
-    if (text[0] == '[') {
-        text[length - 1] = '\0';
-        if (entry_find(file, text + 1, NULL))
-            return np_throw(error, NP_ERROR_CONFIG, "%s: group [%s] is given twice", origin,
-                            text + 1);
-        group_add(file, text + 1, g_steal_pointer(&origin));
-        g_free(*group);
-        *group = g_strdup(text + 1);
-        return true;
-    }
-    char *equals = strchr(text, '=');
-    *equals = '\0';
-    const char *key = g_strchomp(text);
-    if (entry_find(file, *group, key))
-        return np_throw(error, NP_ERROR_CONFIG, "%s: key '%s' is given twice", origin, key);
-    g_autofree char *value = g_key_file_get_value(parsed, *group, key, error);
-    if (!value)
-        return false;
-    entry_put(file, *group, key, g_strstrip(value), g_steal_pointer(&origin));
+    bool closed = text[length - 1] == ']';
+    text[length - 1] = '\0';
+    if (!closed || !is_name(text + 1, "[]"))
+        return throw_syntax(origin, error);
+    if (entry_find(file, text + 1, NULL))
+        return np_throw(error, NP_ERROR_CONFIG, "%s: group [%s] is given twice", origin, text + 1);
+    group_add(file, text + 1, g_strdup(origin));
+    g_free(*group);
+    *group = g_strdup(text + 1);
     return true;
 }
 
-/* GKeyFile does not say on which line it stopped: the first line that is no comment, group or pair.
- */
-static unsigned
-line_of_bad_syntax(char *const *lines)
+/* Takes one line of the file; *group is the group it stands in, replaced by a group line. */
+static bool
+take_line(NpKeyfile *file, const char *line, unsigned number, char **group, GError **error)
 {
-    bool in_group = false;
-    unsigned number = 1;
-    for (; *lines; lines++, number++) {
-        g_autofree char *text = g_strstrip(g_strdup(*lines));
-        size_t length = strlen(text);
-        if (length == 0 || text[0] == '#')
-            continue;
-        if (text[0] == '[' && text[length - 1] == ']' && length > 2)
-            in_group = true;
-        else if (!in_group || text[0] == '[' || text[0] == '=' || !strchr(text, '='))
-            return number;
-    }
-    return number - 1;
+    g_autofree char *text = g_strstrip(g_strdup(line));
+    g_autofree char *origin = g_strdup_printf("%s:%u", file->name, number);
+    if (text[0] == '\0' || text[0] == '#')
+        return true;
+    if (text[0] == '[')
+        return take_group(file, text, origin, group, error);
+    char *equals = strchr(text, '=');
+    if (!equals || !*group)
+        return throw_syntax(origin, error);
+    *equals = '\0';
+    const char *key = g_strchomp(text);
+    if (!is_name(key, ""))
+        return throw_syntax(origin, error);
+    if (entry_find(file, *group, key))
+        return np_throw(error, NP_ERROR_CONFIG, "%s: key '%s' is given twice", origin, key);
+    entry_put(file, *group, key, g_strstrip(equals + 1), g_steal_pointer(&origin));
+    return true;
 }
 
 NpKeyfile *
@@ -136,16 +139,9 @@ np_keyfile_parse(const char *name, const char *text, GError **error)
     file->entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free);
 
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    g_autoptr(GKeyFile) parsed = g_key_file_new();
-    g_autoptr(GError) problem = NULL;
-    if (!g_key_file_load_from_data(parsed, text, strlen(text), G_KEY_FILE_NONE, &problem)) {
-        np_throw(error, NP_ERROR_CONFIG, "%s:%u: expected '[group]' or 'key = value' (%s)", name,
-                 line_of_bad_syntax(lines), problem->message);
-        return NULL;
-    }
     g_autofree char *group = NULL;
     for (unsigned i = 0; lines[i]; i++)
-        if (!take_line(file, parsed, lines[i], i + 1, &group, error))
+        if (!take_line(file, lines[i], i + 1, &group, error))
             return NULL;
     return g_steal_pointer(&file);
 }
@@ -170,7 +166,8 @@ np_keyfile_override(NpKeyfile *file, const char *group, const char *key, const c
 {
     if (!np_keyfile_has_group(file, group))
         group_add(file, group, g_strdup(origin));
-    entry_put(file, group, key, value, g_strdup(origin));
+    g_autofree char *stripped = g_strstrip(g_strdup(value));
+    entry_put(file, group, key, stripped, g_strdup(origin));
 }
 
 const char *const *
