@@ -21,7 +21,10 @@ static const char *const names[] = {
     [NP_ERROR_ROLLBACK_FAILED] = "rollback-failed",
 };
 
-G_DEFINE_QUARK(nicpass - error - quark, np_error)
+/* It would put blanks into the name. */
+/* clang-format off */
+G_DEFINE_QUARK(nicpass-error-quark, np_error)
+/* clang-format on */
 
 const char *
 np_error_name(NpError code)
