@@ -63,8 +63,8 @@
  *             What the kernel does not say is absent. Loopback is listed too. At most
  *             NP_PROTO_NICS_MAX NICs. virtualisation: the hypervisor's name, such as "kvm", or
  *             "none". queues_rx, queues_tx: those in use where the driver tells, else the most
- *             there may be. What did not fit the line is missing and named in left_out:
- *             "offloads" of all NICs, then also "nics" from the last on.
+ *             there may be. What did not fit the line is missing and named in left_out: "offloads"
+ *             (of all NICs), "nics" (from the last on).
  * nic-set     {mac, address?, mtu?, up?} -> {name}
  *             Finds the one NIC with this MAC (its permanent MAC first), keeps network managers off
  *             it, sets what is given. address: "198.18.0.1/24"; replaces all addresses of its
