@@ -36,9 +36,9 @@ typedef void (*NpChildLine)(NpChild *child, const char *line, gpointer data);
 /* Must be called once, before any thread exists: takes SIGCHLD through a signalfd. */
 void np_child_setup(void);
 
-/* Starts argv[0] (an absolute path, no shell, only descriptors 0 to 2, empty environment but PATH
- * and LC_ALL=C, PDEATHSIG SIGKILL) bound to one CPU (-1: any). watchdog_ms from now it gets
- * SIGKILL. Throws IO when exec fails. */
+/* Starts argv[0] (an absolute path or, for this program itself, a bare name; no shell, only
+ * descriptors 0 to 2, empty environment but PATH and LC_ALL=C, PDEATHSIG SIGKILL) bound to one CPU
+ * (-1: any). watchdog_ms from now it gets SIGKILL. Throws IO when exec fails. */
 NpChild *np_child_spawn(const char *const *argv, int cpu, int64_t watchdog_ms, size_t out_max,
                         NpChildLine line, NpChildDone done, gpointer data, GError **error);
 

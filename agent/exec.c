@@ -23,6 +23,12 @@
 #define EXEC_FAILED   127
 #define CLOEXEC_RANGE (1U << 2) /* CLOSE_RANGE_CLOEXEC, Linux 5.11 */
 
+static const char *
+program(const char *const *argv)
+{
+    return argv[0][0] == '/' ? argv[0] : "/proc/self/exe";
+}
+
 /* ## Between fork and exec: async-signal-safe calls only */
 
 typedef struct {
@@ -69,7 +75,7 @@ child_main(const Start *start)
     static char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", locale[] = "LC_ALL=C";
     char *const environment[] = {path, locale, NULL};
     if (child_setup(start))
-        execve(start->argv[0], (char *const *) (uintptr_t) start->argv, environment);
+        execve(program(start->argv), (char *const *) (uintptr_t) start->argv, environment);
     int errno_value = errno;
     (void) !write(start->report, &errno_value, sizeof(errno_value)); /* there is no other way out */
     _exit(EXEC_FAILED);
@@ -124,6 +130,6 @@ np_exec(const char *const *argv, int cpu, int in, int out, int err, GError **err
     if (got == 0)
         return pid;
     (void) waitpid(pid, NULL, 0); /* it has said all there is */
-    np_throw_errno(error, errno_value, "start %s", argv[0]);
+    np_throw_errno(error, errno_value, "start %s", program(argv));
     return -1;
 }

@@ -219,7 +219,7 @@ np_iperf_worker(void)
     char line[LINE_MAX_BYTES];
     g_autoptr(GError) problem = NULL;
     signal(SIGPIPE, SIG_IGN);
-    (void) prctl(PR_SET_NAME, "nicpass-iperf"); /* only for people who look */
+    (void) prctl(PR_SET_NAME, NP_IPERF_NAME); /* only for people who look */
     if (!read_line(line, sizeof(line))) {
         fprintf(stderr, "no job came\n");
         return EXIT_USAGE;

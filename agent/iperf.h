@@ -6,7 +6,7 @@
 #pragma once
 
 /* libiperf keeps state of the whole process, calls exit() and hangs with its peer, so it runs only
- * in a worker: this program again, started as `nicpass-agent iperf-worker`.
+ * in a worker: this program again, started as `nicpass-iperf iperf-worker`.
  *
  *     stdin     one line: the job, {"role": "server"|"client", "port", "interval_ms", ...}
  *               client: then one line "go"
@@ -25,6 +25,9 @@ int np_iperf_worker(void);
 
 /* The hidden argument. */
 #define NP_IPERF_VERB "iperf-worker"
+
+/* What a worker is called in a list of processes: at most 15 bytes. */
+#define NP_IPERF_NAME "nicpass-iperf"
 
 /* libiperf's version, such as "3.12". */
 const char *np_iperf_version(void);

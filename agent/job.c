@@ -12,6 +12,7 @@
 
 #include <glib-unix.h>
 
+#include "agent/congestion.h"
 #include "agent/listen.h"
 #include "agent/process.h"
 #include "agent/spec.h"
@@ -287,6 +288,14 @@ check_listeners(const Job *job, GError **error)
     return true;
 }
 
+static bool
+check_load(const json_t *fields, GError **error)
+{
+    const char *congestion = np_json_string(fields, "congestion", NULL);
+    return np_spec_check_load(fields, error) &&
+           (!congestion || np_congestion_check(congestion, error));
+}
+
 static Job *
 job_new(NpJobs *jobs, const NpRequest *request, bool server)
 {
@@ -342,8 +351,7 @@ job_begin(NpJobs *jobs, const NpRequest *request, bool server, NpAnswer answer, 
     Job *job = job_new(jobs, request, server);
     if (!check_room(jobs, job->id, job->count, &problem) ||
         !np_spec_check_ports(request->fields, &problem) || !check_ports(jobs, job, &problem) ||
-        !(server ? check_listeners(job, &problem)
-                 : np_spec_check_load(request->fields, &problem))) {
+        !(server ? check_listeners(job, &problem) : check_load(request->fields, &problem))) {
         job_free(job);
         answer(NULL, problem, data);
         return;

@@ -21,7 +21,8 @@ void np_jobs_free(NpJobs *jobs);
 
 /* The verbs; request is a checked one and its id becomes the job's. The answer comes from the main
  * loop once every server listens or every client is armed, or with BUSY (a port is taken), CONFIG,
- * or what kept a process from starting; then no event follows. */
+ * UNSUPPORTED (a congestion control), or what kept a process from starting; then no event follows.
+ */
 void np_jobs_serve(NpJobs *jobs, const NpRequest *request, NpAnswer answer, gpointer data);
 void np_jobs_arm(NpJobs *jobs, const NpRequest *request, NpAnswer answer, gpointer data);
 

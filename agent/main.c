@@ -97,15 +97,15 @@ catch_signals(Agent *agent, GError **error)
     return true;
 }
 
-/* A closed standard descriptor would be reused by the next file opened. */
+/* A closed standard descriptor would be reused by the next file opened. /dev/null is asked for only
+ * then: there may be none. */
 static bool
 open_standard_fds(void)
 {
-    int fd;
-    do
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    return fd >= 0 && close(fd) == 0;
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd)
+            return false;
+    return true;
 }
 
 static NpChannel *
@@ -140,6 +140,9 @@ run(GError **error)
     g_main_loop_run(agent.loop);
     np_nics_settle(nics);
     np_channel_drain(channel, DRAIN_MS);
+    /* No host is heard any more while the main loop runs once more for the helpers. */
+    g_clear_pointer(&channel, np_channel_free);
+    np_nics_settle(nics);
     np_session_free(agent.session);
     return true;
 }
@@ -189,5 +192,5 @@ main(int argc, char **argv)
     if (run(&error))
         return EXIT_SUCCESS;
     np_log(G_LOG_LEVEL_MESSAGE, "%s", error->message);
-    return EXIT_FAILURE;
+    return g_error_matches(error, NP_ERROR, NP_ERROR_CONFIG) ? EXIT_USAGE : EXIT_FAILURE;
 }

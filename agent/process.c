@@ -115,7 +115,7 @@ take_result(NpChild *child, const NpChildResult *result, gpointer data)
 static bool
 start_child(NpProcess *process, GError **error)
 {
-    static const char *const argv[] = {"/proc/self/exe", NP_IPERF_VERB, NULL};
+    static const char *const argv[] = {NP_IPERF_NAME, NP_IPERF_VERB, NULL};
     process->start_ns = process->reset_ns = -1;
     g_clear_pointer(&process->cause, g_free);
     process->child = np_child_spawn(argv, process->cpu, process->watchdog_ms, OUT_MAX, take_line,

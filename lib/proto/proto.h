@@ -31,9 +31,10 @@
  *
  * Resynchronisation: after every connect the stream may hold the tail of an older conversation in
  * both directions. The host sends "\n", then hello with its session id, and drops whatever arrives
- * until a line carries that session id and the hello's request id. The agent begins with "\n" too
- * and answers other verbs before the connection's first hello with an error. S is null in an
- * agent's line before that; a refused hello is answered with the session id it asked for.
+ * until a line carries that session id and the hello's request id. The agent's first line of a
+ * connection has a "\n" before it too; verbs before the first hello are answered with an error. S
+ * is null in an agent's line before that; a refused hello is answered with the session id it asked
+ * for.
  *
  * Sessions: a hello with another session id than the agent's current one ends the old session: its
  * jobs are killed, its sampler stops, changed NICs are put back; the reply comes after that, and
@@ -55,16 +56,20 @@
  *             Another protocol version is an "unsupported" error and changes nothing. May be
  *             repeated at any time, also to read the agent's clock.
  * info        {} -> {kernel, distribution, virtualisation, clock_source, cpus, cpu_model, hz,
- *                    sysctls: {name: value}, nics: [NIC]}
+ *                    sysctls: {name: value}, nics: [NIC], left_out?: ["offloads", "nics"]}
  *             NIC: {name, mac, permanent_mac, pci, driver, firmware, speed_mbps, mtu, up, carrier,
  *                   queues_rx, queues_tx, ring_rx, ring_tx, offloads: [names that are on],
  *                   rx_bytes, tx_bytes, rx_packets, tx_packets}
  *             What the kernel does not say is absent. Loopback is listed too. At most
- *             NP_PROTO_NICS_MAX NICs.
+ *             NP_PROTO_NICS_MAX NICs. virtualisation: the hypervisor's name, such as "kvm", or
+ *             "none". queues_rx, queues_tx: those in use where the driver tells, else the most
+ *             there may be. What did not fit the line is missing and named in left_out: "offloads"
+ *             (of all NICs), "nics" (from the last on).
  * nic-set     {mac, address?, mtu?, up?} -> {name}
  *             Finds the one NIC with this MAC (its permanent MAC first), keeps network managers off
  *             it, sets what is given. address: "198.18.0.1/24"; replaces all addresses of its
- * family on that NIC. What was there is remembered on the first nic-set of a NIC in a session.
+ *             family on that NIC. What was there is remembered on the first nic-set of a NIC in a
+ *             session.
  * nic-restore {mac?} -> {restored: count}
  *             Puts that NIC, or every NIC, back.
  * serve       {ports: [..], watchdog_ms, interval_ms?} -> {} once every port listens
@@ -77,17 +82,24 @@
  *             One client process a port; job id = request id. rate_bps is per process, 0 unlimited;
  *             UDP needs one. cpus: process i is bound to cpus[i mod length]. source_port: process
  *             i's first stream binds source_port + i * streams. omit (s) is iperf's own; seconds
- *             does not contain it.
+ *             does not contain it. A congestion control that the kernel lacks is an "unsupported"
+ *             error.
  *             {action: "go", job, at_ns} -> {} at once
  *             The processes start when the clock reads at_ns (0: now; at most 600 s ahead). A
- * client that is refused or finds its server busy is tried three times. Events: process per client,
- * then end. cpu         {action: "start", period_ms, at_ns?: [..], macs?: [..]} -> {} One sample at
- * once, one each period, and one at each time of at_ns. macs: whose counters to read (default:
- * every NIC). One sampler at a time. Events: sample. {action: "stop"} -> {samples, clamped} after a
- * last sample cancel      {job} -> {} Kills the job's processes; process events with error
- * "interrupted" and end follow. A job that still waits to be answered gets that error as its reply,
- * without events. A job that has ended already: {}. bye         {} -> {} Ends the session as above;
- * the reply comes when that is done.
+ *             client that is refused or finds its server busy is tried three times. Events:
+ *             process per client, then end.
+ * cpu         {action: "start", period_ms, at_ns?: [..], macs?: [..]} -> {}
+ *             One sample at once, one each period, and one at each time of at_ns. macs: whose
+ *             counters to read; when absent, those of cards, veths and dummies, not of the loopback
+ *             or of what is stacked on other NICs. One sampler at a time. Events: sample.
+ *             {action: "stop"} -> {samples, clamped} after a last sample
+ *             clamped: how many tick counters went backwards from one sample to the next.
+ * cancel      {job} -> {}
+ *             Kills the job's processes; process events with error "interrupted" and end follow. A
+ *             job that still waits to be answered gets that error as its reply, without events. A
+ *             job that has ended already: {}.
+ * bye         {} -> {}
+ *             Ends the session as above; the reply comes when that is done.
  *
  * watchdog_ms: a process that has not ended by then is killed. It counts from the request, and for
  * a load anew from at_ns and for each further try.
@@ -108,10 +120,12 @@
  *             signal, unreadable result, iperf's own errors).
  * end         {job}: no process of the job is left.
  * sample      {now_ns, edge: bool, cpu: [[user, nice, system, irq, softirq, steal, idle, iowait]
- * per CPU], hz, nics: [[mac, rx_bytes, tx_bytes, rx_packets, tx_packets] ..], processes: [[job,
- * index, cpu_ns] ..]} cpu: /proc/stat ticks (hz a second) with guest time inside user and nice, as
- * the kernel counts. edge: taken for one of at_ns. processes: CPU time that each live iperf process
- * has used.
+ *              per CPU], hz, nics: [[mac, rx_bytes, tx_bytes, rx_packets, tx_packets] ..],
+ *              processes: [[job, index, cpu_ns] ..]}
+ *             cpu: /proc/stat ticks (hz a second) with guest time inside user and nice, as the
+ *             kernel counts; null for a CPU that is offline, so that a place is the CPU's number.
+ *             edge: taken for one of at_ns. nics: a NIC that is gone is left out. processes: CPU
+ *             time that each live iperf process has used.
  */
 /* clang-format on */
 

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/fd.h"
 
 char *
@@ -146,6 +147,29 @@ process_wait(int pidfd)
     close(pidfd);
 }
 
+void
+wait_until(bool (*condition)(gconstpointer data), gconstpointer data, const char *what)
+{
+    int64_t end_ns = np_clock_ns() + WAIT_MS * NP_NS_PER_MS;
+    while (!condition(data)) {
+        if (np_clock_ns() > end_ns)
+            g_error("%s: not within %d ms", what, WAIT_MS);
+        g_usleep(1000); /* leaves the CPU to what is awaited */
+    }
+}
+
+static bool
+reaped(gconstpointer data)
+{
+    return kill(*(const pid_t *) data, 0) < 0 && errno == ESRCH;
+}
+
+void
+process_wait_reaped(pid_t pid)
+{
+    wait_until(reaped, &pid, "the reaping of a process");
+}
+
 Host *
 host_new(int fd)
 {
@@ -156,17 +180,31 @@ host_new(int fd)
     return host;
 }
 
+typedef struct {
+    int fd;
+    struct sockaddr_un address;
+} Connecting;
+
+/* A socket between its bind and its listen refuses, like one that nobody listens on any more; while
+ * it is replaced there is none. */
+static bool
+connected(gconstpointer data)
+{
+    const Connecting *to = data;
+    if (connect(to->fd, (const struct sockaddr *) &to->address, sizeof(to->address)) == 0)
+        return true;
+    g_assert_true(errno == ECONNREFUSED || errno == ENOENT);
+    return false;
+}
+
 Host *
 host_connect(const Agent *agent)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    g_assert_cmpuint(g_strlcpy(address.sun_path, agent->path, sizeof(address.sun_path)), <,
-                     sizeof(address.sun_path));
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    /* Between its bind and its listen a socket refuses. */
-    while (connect(fd, (const struct sockaddr *) &address, sizeof(address)) < 0)
-        g_assert_cmpint(errno, ==, ECONNREFUSED);
-    return host_new(fd);
+    Connecting to = {socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), {.sun_family = AF_UNIX}};
+    g_assert_cmpuint(g_strlcpy(to.address.sun_path, agent->path, sizeof(to.address.sun_path)), <,
+                     sizeof(to.address.sun_path));
+    wait_until(connected, &to, "the agent's socket");
+    return host_new(to.fd);
 }
 
 static void

@@ -49,6 +49,12 @@ GArray *agent_children(pid_t pid);
 int process_open(pid_t pid);
 void process_wait(int pidfd);
 
+/* Looks for condition(data) until it holds: for what no event tells of. */
+void wait_until(bool (*condition)(gconstpointer data), gconstpointer data, const char *what);
+
+/* Waits until nothing is left of the process, so that its parent knows of its end. */
+void process_wait_reaped(pid_t pid);
+
 /* A host's end of a conversation. Every line that is read is checked to be of its session. */
 typedef struct {
     int fd;

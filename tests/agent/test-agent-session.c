@@ -198,6 +198,8 @@ test_the_same_session_continues_and_another_begins_anew(void)
     host_free(second);
 }
 
+/* What it is that happens: a server is killed. The agent has reaped it and so has reported it once
+ * there is no such process any more, not even a dead one. */
 static void
 test_what_happens_while_the_host_is_away_is_kept_for_it(void)
 {
