@@ -83,25 +83,10 @@ name_valid(const char *name)
 /* Takes one line of the file; *group is the group it stands in, replaced by a group line. GKeyFile
  * has judged the syntax already, so only what it lets pass is refused here: names given twice. */
 static bool
-throw_syntax(const char *origin, GError **error)
+take_line(NpKeyfile *file, GKeyFile *parsed, const char *line, unsigned number, char **group,
+          GError **error)
 {
-    return np_throw(error, NP_ERROR_CONFIG, "%s: expected '[group]' or 'key = value'", origin);
-}
-
-/* A name without what would not be seen or would be confused in a message. */
-static bool
-is_name(const char *name, const char *refused)
-{
-    for (const char *byte = name; *byte; byte++)
-        if (g_ascii_iscntrl(*byte) || strchr(refused, *byte))
-            return false;
-    return *name != '\0';
-}
-
-/* text: "[group]". */
-static bool
-take_group(NpKeyfile *file, char *text, char *origin, char **group, GError **error)
-{
+    g_autofree char *text = g_strstrip(g_strdup(line));
     size_t length = strlen(text);
     if (length == 0 || text[0] == '#')
         return true;
@@ -172,9 +157,16 @@ np_keyfile_parse(const char *name, const char *text, GError **error)
     file->entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free);
 
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    g_autoptr(GKeyFile) parsed = g_key_file_new();
+    g_autoptr(GError) problem = NULL;
+    if (!g_key_file_load_from_data(parsed, text, strlen(text), G_KEY_FILE_NONE, &problem)) {
+        np_throw(error, NP_ERROR_CONFIG, "%s:%u: expected '[group]' or 'key = value' (%s)", name,
+                 line_of_bad_syntax(lines), problem->message);
+        return NULL;
+    }
     g_autofree char *group = NULL;
     for (unsigned i = 0; lines[i]; i++)
-        if (!take_line(file, lines[i], i + 1, &group, error))
+        if (!take_line(file, parsed, lines[i], i + 1, &group, error))
             return NULL;
     return g_steal_pointer(&file);
 }
@@ -199,8 +191,7 @@ np_keyfile_override(NpKeyfile *file, const char *group, const char *key, const c
 {
     if (!np_keyfile_has_group(file, group))
         group_add(file, group, g_strdup(origin));
-    g_autofree char *stripped = g_strstrip(g_strdup(value));
-    entry_put(file, group, key, stripped, g_strdup(origin));
+    entry_put(file, group, key, value, g_strdup(origin));
 }
 
 const char *const *
