@@ -119,6 +119,13 @@ load_ms(const NpScenario *scenario)
     return scenario->omit_ms + scenario->window_ms + scenario->tail_ms;
 }
 
+/* Fine enough to cut the window out, and few enough for one message. */
+static int64_t
+interval_ms(const NpScenario *scenario)
+{
+    return MAX(100, (load_ms(scenario) / INTERVALS_AIM + 99) / 100 * 100);
+}
+
 static json_t *
 cpus_of(const Bench *bench, const NpRun *run)
 {
@@ -135,12 +142,11 @@ static json_t *
 load_fields(const Bench *bench, const NpRun *run)
 {
     const NpScenario *scenario = bench->scenario;
-    int64_t interval_ms = MAX(100, (load_ms(scenario) / INTERVALS_AIM + 99) / 100 * 100);
-    json_t *fields =
-        json_pack("{s:s, s:s, s:o, s:I, s:I, s:I}", "action", "arm", "target",
-                  bench->boot.receiver.address, "ports", ports_of(run), "seconds",
-                  (json_int_t) (load_ms(scenario) / 1000), "interval_ms", (json_int_t) interval_ms,
-                  "watchdog_ms", (json_int_t) (load_ms(scenario) + WATCHDOG_SLACK_MS));
+    json_t *fields = json_pack("{s:s, s:s, s:o, s:I, s:I, s:I}", "action", "arm", "target",
+                               bench->boot.receiver.address, "ports", ports_of(run), "seconds",
+                               (json_int_t) (load_ms(scenario) / 1000), "interval_ms",
+                               (json_int_t) interval_ms(scenario), "watchdog_ms",
+                               (json_int_t) (load_ms(scenario) + WATCHDOG_SLACK_MS));
     g_autoptr(json_t) how =
         json_pack("{s:i, s:b, s:s, s:I, s:b, s:i}", "streams", (int) scenario->streams, "reverse",
                   (int) (run->direction == NP_DIRECTION_REVERSE), "protocol",
@@ -178,8 +184,9 @@ static bool
 arm(Bench *bench, const NpRun *run, GError **error)
 {
     int64_t watchdog_ms = load_ms(bench->scenario) + 2 * WATCHDOG_SLACK_MS;
-    json_t *serve =
-        json_pack("{s:o, s:I}", "ports", ports_of(run), "watchdog_ms", (json_int_t) watchdog_ms);
+    json_t *serve = json_pack("{s:o, s:I, s:I}", "ports", ports_of(run), "interval_ms",
+                              (json_int_t) interval_ms(bench->scenario), "watchdog_ms",
+                              (json_int_t) watchdog_ms);
     return np_side_begin_job(&bench->receiver, NP_VERB_SERVE, serve, error) &&
            np_side_begin_job(&bench->sender, NP_VERB_LOAD, load_fields(bench, run), error);
 }

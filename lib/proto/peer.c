@@ -62,6 +62,8 @@ take_line(NpPeer *peer, const char *line, size_t size)
     g_autoptr(json_t) message = np_json_parse_object(line, size, NULL);
     if (!message || g_strcmp0(np_json_string(message, "session", NULL), peer->session) != 0)
         return;
+    if (json_object_get(message, "verb")) /* our own hello, from a serial line that still echoes */
+        return;
     int64_t id = np_json_int(message, "id", -1);
     if (id >= 0) {
         gint64 key = id;

@@ -225,6 +225,10 @@ read_requests(gint fd, GIOCondition condition, gpointer data)
         g_auto(NpRequest) request = {0};
         int64_t id;
         g_autoptr(GError) error = NULL;
+        if (agent->fault == FAKE_ECHOES) {
+            g_assert_true(np_fd_write_all(agent->fd, line, size, NULL));
+            g_assert_true(np_fd_write_all(agent->fd, "\n", 1, NULL));
+        }
         np_request_parse(line, size, &request, &id, &error);
         g_assert_no_error(error);
         take_request(agent, &request);

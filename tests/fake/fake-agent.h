@@ -12,6 +12,7 @@
 typedef enum {
     FAKE_HEALTHY,
     FAKE_STALE_BYTES,        /* the stream begins with the end of an older conversation */
+    FAKE_ECHOES,             /* a serial line that sends back what it gets, before the answer */
     FAKE_SILENT,             /* reads, never answers */
     FAKE_OLD_PROTOCOL,       /* speaks another protocol version */
     FAKE_REFUSES_NIC,        /* nic-set fails */
