@@ -180,6 +180,7 @@ install: all
 	$(INSTALL) -m755 $(B)/nicpass $(DESTDIR)$(BINDIR)/
 	$(INSTALL) -m755 $(B)/nicpass-agent $(DESTDIR)$(SBINDIR)/
 	$(INSTALL) -m644 $(wildcard templates/scenarios/*.ini) $(DESTDIR)$(DATADIR)/nicpass/scenarios/
+	$(INSTALL) -m644 templates/nicpass.conf $(DESTDIR)$(DATADIR)/nicpass/
 	sed 's|@SBINDIR@|$(SBINDIR)|' agent/nicpass-agent.service > $(B)/nicpass-agent.service
 	$(INSTALL) -m644 $(B)/nicpass-agent.service $(DESTDIR)$(UNITDIR)/
 	$(INSTALL) -m644 agent/60-nicpass-agent.rules $(DESTDIR)$(UDEVRULESDIR)/
