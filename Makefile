@@ -78,7 +78,8 @@ TESTS_C := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC) $(filter tests/agent/te
 TESTS_SH := $(sort $(wildcard tests/check/*.sh tests/agent/*.sh tests/cli/*.sh))
 MAN_SRC := $(sort $(wildcard cli/*.scd agent/*.scd templates/*.scd))
 MAN := $(patsubst %.scd,$(B)/man/%,$(notdir $(MAN_SRC)))
-ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(FAKE_SRC) $(PROCESS_SRC) $(BENCH_SRC)
+ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(FAKE_SRC) $(PROCESS_SRC) $(BENCH_SRC) \
+	$(call sources,tests/fuzz)
 FORMATTED := $(sort $(ALL_C) $(wildcard $(addsuffix *.h,$(sort $(dir $(ALL_C))))))
 
 .DELETE_ON_ERROR:

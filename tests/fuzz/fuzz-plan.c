@@ -16,8 +16,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const configs[] = {
         "[pool p]\npf = 0000:01:00.0\n[vm 101]\npool = p\nvlan = 5\n",
-        "[pool p]\npf = 0000:01:00.0\nvfs = 4\npf-up = set\nmtu = 9000\n[vm 101]\npool = p\n"
-        "[vm 101 nic 1]\nvf = 0000:01:10.2\ntrust = on\n",
+        ("[pool p]\npf = 0000:01:00.0\nvfs = 4\npf-up = set\nmtu = 9000\n[vm 101]\npool = p\n"
+         "[vm 101 nic 1]\nvf = 0000:01:10.2\ntrust = on\n"),
         "[vm 101]\npf = 0000:01:00.1\neven-if-used = yes\n",
     };
     g_autoptr(json_t) object = np_json_parse_object((const char *) data, size, NULL);
@@ -30,7 +30,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         NpWorld world = {inventory, config, leases};
         g_autoptr(NpPlan) plan = np_plan_claim(&world, vm, &error);
         g_assert_true(!plan == !!error);
-        g_autofree char *text = plan ? np_plan_to_text(plan, vm) : NULL;
+        if (plan)
+            g_free(np_plan_to_text(plan, vm));
     }
     return 0;
 }
