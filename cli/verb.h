@@ -29,6 +29,7 @@ typedef struct {
 
 NpExit np_cmd_bench(int argc, char **argv, GError **error);
 NpExit np_cmd_report(int argc, char **argv, GError **error);
+NpExit np_cmd_lab(int argc, char **argv, GError **error);
 
 /* Parses the options of the verb of that name. On --help prints them to stdout and sets *ret_help:
  * then there is nothing more to do. Otherwise exactly `positional` other arguments are left in
