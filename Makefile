@@ -74,17 +74,18 @@ UNIT_SRC := $(call sources,tests/unit)
 FAKE_SRC := $(call sources,tests/fake)
 PROCESS_SRC := $(call sources,tests/agent)
 BENCH_SRC := $(call sources,tests/bench)
+LAB_SRC := $(call sources,tests/lab)
 TESTS_C := $(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC) $(filter tests/agent/test-%,$(PROCESS_SRC)))
 TESTS_SH := $(sort $(wildcard tests/check/*.sh tests/agent/*.sh tests/cli/*.sh))
 MAN_SRC := $(sort $(wildcard cli/*.scd agent/*.scd templates/*.scd))
 MAN := $(patsubst %.scd,$(B)/man/%,$(notdir $(MAN_SRC)))
 ALL_C := $(LIB_SRC) $(AGENT_SRC) $(CLI_SRC) $(UNIT_SRC) $(FAKE_SRC) $(PROCESS_SRC) $(BENCH_SRC) \
-	$(call sources,tests/fuzz)
+	$(call sources,tests/fuzz) $(LAB_SRC)
 FORMATTED := $(sort $(ALL_C) $(wildcard $(addsuffix *.h,$(sort $(dir $(ALL_C))))))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-tests bench install demo deps deps-check format format-check help clean distclean
+.PHONY: all check check-tests check-lab check-lab-quick bench install demo deps deps-check format format-check help clean distclean
 
 # doc: all          build the programs and man pages (the default)
 all: $(B)/nicpass $(B)/nicpass-agent $(MAN)
@@ -167,6 +168,15 @@ bench: deps-check
 $(B)/tests/bench/%: $(B)/tests/bench/%.o $(B)/cli/netns.o $(B)/libnicpass.a
 	$(link)
 
+# doc: check-lab    as root: every test on the emulated host (check-lab-quick: the short ones)
+LAB_QUICK := $(addprefix tests/lab/,boot.sh guest-agent.sh)
+LAB_RUN = NICPASS_LAB_LOGS=$(abspath $(B))/lab-logs tests/lab/lab run
+check-lab: ; $(LAB_RUN) $(LAB_QUICK) $(filter-out $(LAB_QUICK),$(sort $(wildcard tests/lab/*.sh)))
+check-lab-quick: ; $(LAB_RUN) $(LAB_QUICK)
+
+$(B)/tests/lab/%: $(B)/tests/lab/%.o $(B)/libnicpass.a
+	$(link)
+
 # doc: format       rewrite the sources with clang-format (format-check: only look)
 format:
 	clang-format -i $(FORMATTED)
@@ -190,6 +200,9 @@ install: all
 	$(INSTALL) -m644 agent/nicpass-agent.rules $(DESTDIR)$(POLKITRULESDIR)/
 	$(INSTALL) -m644 agent/nicpass-agent.pkla $(DESTDIR)$(PKLADIR)/
 	$(foreach m,$(MAN),$(INSTALL) -m644 $(m) $(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $(m)))/ &&) :
+	cp -r tests/lab $(DESTDIR)$(DATADIR)/nicpass/
+	rm $(DESTDIR)$(DATADIR)/nicpass/lab/*.c
+	$(INSTALL) -m644 tests/tap.sh $(DESTDIR)$(DATADIR)/nicpass/
 
 # doc: clean        remove the build folder
 clean distclean:

@@ -26,6 +26,7 @@ static const NpVerbEntry verbs[] = {
     {"vfs", "PF NUMBER", "set the number of virtual functions of a port", np_cmd_vfs},
     {"bench", "SCENARIO", "measure what a scenario file says and print the table", np_cmd_bench},
     {"report", "DIR", "print the table again from the records of an earlier bench", np_cmd_report},
+    {"lab", "COMMAND", "run an emulated host with SR-IOV cards, for trials and tests", np_cmd_lab},
 };
 
 static const NpVerbEntry *

@@ -38,6 +38,7 @@ NpExit np_cmd_release(int argc, char **argv, GError **error);
 NpExit np_cmd_status(int argc, char **argv, GError **error);
 NpExit np_cmd_repair(int argc, char **argv, GError **error);
 NpExit np_cmd_vfs(int argc, char **argv, GError **error);
+NpExit np_cmd_lab(int argc, char **argv, GError **error);
 
 /* Parses the options of the verb of that name. On --help prints them to stdout and sets *ret_help:
  * then there is nothing more to do. Otherwise exactly `positional` other arguments (when negative:
