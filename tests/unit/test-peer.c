@@ -31,21 +31,11 @@ hello_returns_the_agents_versions(void)
     g_assert_cmpstr(np_json_string(ok, "iperf", NULL), ==, "3.12");
 }
 
+/* data: what the stream holds besides the answer. */
 static void
-bytes_of_an_older_conversation_are_dropped(void)
+what_is_no_answer_is_dropped(gconstpointer data)
 {
-    g_autoptr(FakeAgent) agent = fake_agent_new(FAKE_STALE_BYTES, MAC, 1e9);
-    g_autoptr(NpPeer) peer = NULL;
-    g_autoptr(GError) error = NULL;
-    g_autoptr(json_t) ok = greet(agent, &peer, PATIENCE_MS, &error);
-    g_assert_no_error(error);
-    g_assert_cmpint(np_json_int(ok, "protocol", 0), ==, NP_PROTO_VERSION);
-}
-
-static void
-an_echo_of_our_hello_is_not_its_answer(void)
-{
-    g_autoptr(FakeAgent) agent = fake_agent_new(FAKE_ECHOES, MAC, 1e9);
+    g_autoptr(FakeAgent) agent = fake_agent_new((FakeFault) GPOINTER_TO_INT(data), MAC, 1e9);
     g_autoptr(NpPeer) peer = NULL;
     g_autoptr(GError) error = NULL;
     g_autoptr(json_t) ok = greet(agent, &peer, PATIENCE_MS, &error);
@@ -121,8 +111,9 @@ main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* as in every program of ours */
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/peer/hello", hello_returns_the_agents_versions);
-    g_test_add_func("/peer/stale-bytes", bytes_of_an_older_conversation_are_dropped);
-    g_test_add_func("/peer/echo", an_echo_of_our_hello_is_not_its_answer);
+    g_test_add_data_func("/peer/stale-bytes", GINT_TO_POINTER(FAKE_STALE_BYTES),
+                         what_is_no_answer_is_dropped);
+    g_test_add_data_func("/peer/echo", GINT_TO_POINTER(FAKE_ECHOES), what_is_no_answer_is_dropped);
     g_test_add_func("/peer/old-protocol", another_protocol_version_is_told_apart);
     g_test_add_func("/peer/silence", silence_is_a_timeout);
     g_test_add_func("/peer/agent-error", an_error_of_the_agent_keeps_its_code);
