@@ -90,6 +90,9 @@ ok $? 'another process of the same number is another'
 echo $$ >"$dir/run/pid"
 ! qemu_pid
 ok $? "a process that is not this folder's QEMU is never taken for it"
+machine_stop
+[ -e "$dir/run/owner" ] && [ ! -e "$dir/run/pid" ]
+ok $? 'stopping the machine for another layout leaves the owner'
 rm -rf "$dir/run"
 
 # --- arguments

@@ -85,14 +85,17 @@ guest_start() {
     domain_xml "$@" >"$LOGS/$name.xml"
     guests="$guests $name"
     for try in first second; do
-        virsh -q create "$LOGS/$name.xml" || return 1
-        if guest_comes_up "$@"; then
-            return 0
+        rm -f "$(console "$name")"
+        if virsh -q create "$LOGS/$name.xml" 2>"$LOGS/$name.error"; then
+            guest_comes_up "$@" && return
+        elif grep -q vfio "$LOGS/$name.error" || ! grep -q 'exited while connecting' "$LOGS/$name.error"; then
+            cat "$LOGS/$name.error" >&2 # refused, and will be again
+            return 1
         fi
         note "guest $name did not come up at the $try try; the end of its console:" \
-            "$(tail -n 5 "$(console "$name")" 2>&1)"
+            "$(tail -n 5 "$(console "$name")" "$LOGS/$name.error" 2>&1)"
         guest_stop "$name"
-        cp "$(console "$name")" "$(console "$name").$try"
+        mv "$(console "$name")" "$(console "$name").$try" 2>/dev/null
         [ "$try" = second ] || note "guest $name is started once more"
     done
     return 1

@@ -46,7 +46,7 @@ take_over() {
     fi
     if [ -e "$LAB_RUN/owner" ] || { qemu_pid >/dev/null && ! is_up; }; then
         say "clearing away what a killed lab command left"
-        machine_stop
+        own_no_more
     fi
 }
 
@@ -61,7 +61,13 @@ machine_stop() {
         done
         kill -KILL "$pid" 2>/dev/null || true
     fi
-    rm -f "$LAB_RUN"/{pid,owner,settings,console.sock,ssh.sock}
+    rm -f "$LAB_RUN"/{pid,settings,console.sock,ssh.sock,cable0,cable1,small.img}
+}
+
+# The end of a command that owns the lab, however it comes.
+own_no_more() {
+    machine_stop
+    rm -f "$LAB_RUN/owner"
 }
 
 lab_up() {
@@ -76,7 +82,7 @@ lab_up() {
     fi
     images_build "$suite"
     own
-    trap 'machine_stop' EXIT
+    trap own_no_more EXIT
     trap 'exit 130' INT TERM HUP
     machine_start "$layout" "$suite"
     lab_install
@@ -185,7 +191,7 @@ lab_down() {
     if [ -e "$LAB_RUN/owner" ] && lives "$LAB_RUN/owner"; then
         fail "process $(cut -d' ' -f1 "$LAB_RUN/owner") uses the lab in $LAB_RUN; stop that"
     fi
-    machine_stop
+    own_no_more
     say "stopped"
 }
 

@@ -4,21 +4,27 @@
 
 # lab_run LAYOUT SUITE SCRIPT...: on the lab that is up, or on one of its own that ends with it. LAYOUT "": the scripts'.
 lab_run() {
-    local layout=$1 suite=$2 runner=
+    local layout=$1 suite=$2 runner='' scripts script
     shift 2
+    for script in "$@"; do
+        [ -r "$script" ] || fail "no script '$script'"
+    done
     need_root
     take_over
     export NICPASS_LAB_SUITE=$suite LAB_LAYOUT=$layout LAB_OWNED=
     if ! is_up; then
         own
         LAB_OWNED=1
-        trap 'machine_stop; rm -f "$LAB_RUN/owner"' EXIT
+        trap own_no_more EXIT
         images_build "$suite"
     fi
     trap 'kill -TERM -- "-$runner" 2>/dev/null; exit 130' INT TERM HUP
+    # one boot for each layout
+    mapfile -t scripts < <(for script in "$@"; do printf '%s\t%s\n' "$(layout_of "$script")" "$script"; done |
+        sort -s -k1,1r | cut -f2)
     # in a process group of its own: a signal reaches us at once, and we stop all of it
     set -m
-    prove -v --exec "$LAB_DIR/lab run-one" "$@" </dev/null &
+    prove -v --exec "$LAB_DIR/lab run-one" "${scripts[@]}" </dev/null &
     runner=$!
     set +m
     wait "$runner"
