@@ -138,7 +138,6 @@ run(GError **error)
     agent.loop = loop;
     agent.session = np_session_new(channel, nics, (guint) arg.gone_ms, shut_down, &agent);
     g_main_loop_run(agent.loop);
-    np_nics_settle(nics);
     np_channel_drain(channel, DRAIN_MS);
     /* No host is heard any more while the main loop runs once more for the helpers. */
     g_clear_pointer(&channel, np_channel_free);

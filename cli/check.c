@@ -117,17 +117,11 @@ np_cmd_check(int argc, char **argv, GError **error)
 {
     g_auto(NpHostOptions) options = {NULL};
     g_auto(NpCliHost) host = {NULL};
-    const GOptionEntry entries[] = {NP_HOST_JSON(options), NP_HOST_ENTRIES(options), {NULL}};
-    bool help;
-    if (!np_verb_options("check", entries, &argc, &argv, 0, &help, error))
-        return NP_EXIT_USAGE;
-    if (help)
-        return NP_EXIT_OK;
-    NpInventory *found = NULL;
-    if (!np_cli_host_open(&host, &options, false, error) ||
-        !host.sys->scan(host.sys, &found, error))
-        return NP_EXIT_FAILED;
-    g_autoptr(NpInventory) inventory = found;
+    NpExit status;
+    g_autoptr(NpInventory) inventory =
+        np_cli_host_look("check", &options, argc, argv, &host, &status, error);
+    if (!inventory)
+        return status;
     g_autoptr(GPtrArray) findings = np_findings_new();
     const NpScanRoots *roots = np_sys_linux_roots(host.sys);
     g_autoptr(GPtrArray) leases = np_cli_read_leases(&host);

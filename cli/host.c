@@ -61,6 +61,23 @@ np_cli_host_open(NpCliHost *host, const NpHostOptions *options, bool with_config
     return true;
 }
 
+NpInventory *
+np_cli_host_look(const char *verb, NpHostOptions *options, int argc, char **argv, NpCliHost *host,
+                 NpExit *ret_exit, GError **error)
+{
+    const GOptionEntry entries[] = {NP_HOST_JSON(*options), NP_HOST_ENTRIES(*options), {NULL}};
+    NpInventory *inventory = NULL;
+    bool help = false;
+    *ret_exit = NP_EXIT_USAGE;
+    if (!np_verb_options(verb, entries, &argc, &argv, 0, &help, error))
+        return NULL;
+    *ret_exit = help ? NP_EXIT_OK : NP_EXIT_FAILED;
+    if (help || !np_cli_host_open(host, options, false, error) ||
+        !host->sys->scan(host->sys, &inventory, error))
+        return NULL;
+    return inventory;
+}
+
 void
 np_cli_host_close(NpCliHost *host)
 {

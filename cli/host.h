@@ -49,6 +49,12 @@ typedef struct {
 bool
 np_cli_host_open(NpCliHost *host, const NpHostOptions *options, bool with_config, GError **error);
 
+/* What a verb that takes no arguments and looks at the whole host begins with: its options, the
+ * system, the inventory (transfer full). NULL when there is nothing more to do: help was shown, or
+ * something was thrown; *ret_exit says which. */
+NpInventory *np_cli_host_look(const char *verb, NpHostOptions *options, int argc, char **argv,
+                              NpCliHost *host, NpExit *ret_exit, GError **error);
+
 /* Warnings go to standard error. */
 void np_cli_host_close(NpCliHost *host);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(NpCliHost, np_cli_host_close)
