@@ -66,8 +66,9 @@ GArray *np_plan_pfs(const NpWorld *world, const NpVm *vm, GError **error);
  * (what each of them says when they do not). Pure. */
 const NpFunction *np_plan_resolve(const NpInventory *inventory, const NpPfRef *ref, GError **error);
 
-/* For people, one numbered line an operation: "name object attribute: old -> new (reason)";
- * "nothing to do" when empty; warnings behind. For programs: {"vm", "nics", "operations",
- * "warnings"}, fields as np_change_to_json plus nic, required, reason. (transfer full) Pure. */
+/* For people, numbered: "name object attribute: old -> new (reason)", the reason on a line of its
+ * own where 80 columns do not hold both; "nothing to do" when empty; warnings behind. For programs:
+ * {"vm", "nics", "operations", "warnings"}, fields as np_change_to_json plus nic, required, reason.
+ * (transfer full) Pure. */
 char *np_plan_to_text(const NpPlan *plan, const NpVm *vm);
 json_t *np_plan_to_json(const NpPlan *plan, const NpVm *vm);

@@ -5,6 +5,11 @@
  */
 #include "lib/plan/plan.h"
 
+#include <string.h>
+
+#define COLUMNS    80
+#define OBJECT_COL 18 /* where a line's object begins */
+
 static void
 append_change(GString *text, const NpChange *change)
 {
@@ -22,6 +27,22 @@ append_change(GString *text, const NpChange *change)
     g_string_append_printf(text, " -> %s", *new_value ? new_value : "none");
 }
 
+/* The reason stands behind the change, or below it where the line would be too long. */
+static void
+append_operation(GString *text, unsigned number, const NpOp *op)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+    g_autofree char *reason =
+        g_strdup_printf("(%s%s)", op->reason, op->required ? "" : "; going without is fine");
+    g_string_append_printf(line, "%3u  ", number);
+    append_change(line, &op->change);
+    if (line->len + strlen("  ") + strlen(reason) > COLUMNS)
+        g_string_append_printf(line, "\n%*s", OBJECT_COL, "");
+    else
+        g_string_append(line, "  ");
+    g_string_append_printf(text, "%s%s\n", line->str, reason);
+}
+
 char *
 np_plan_to_text(const NpPlan *plan, const NpVm *vm)
 {
@@ -31,13 +52,8 @@ np_plan_to_text(const NpPlan *plan, const NpVm *vm)
         g_string_append_printf(text, "%s%snothing to do\n", who ? who : "", who ? ": " : "");
     else if (who)
         g_string_append_printf(text, "%s:\n", who);
-    for (guint i = 0; i < plan->ops->len; i++) {
-        const NpOp *op = g_ptr_array_index(plan->ops, i);
-        g_string_append_printf(text, "%3u  ", i + 1);
-        append_change(text, &op->change);
-        g_string_append_printf(text, "  (%s%s)\n", op->reason,
-                               op->required ? "" : "; going without is fine");
-    }
+    for (guint i = 0; i < plan->ops->len; i++)
+        append_operation(text, i + 1, g_ptr_array_index(plan->ops, i));
     for (guint i = 0; i < plan->warnings->len; i++)
         g_string_append_printf(text, "warning: %s\n",
                                (const char *) g_ptr_array_index(plan->warnings, i));
