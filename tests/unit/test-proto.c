@@ -42,7 +42,7 @@ good_requests_are_taken(void)
          NP_VERB_LOAD},
         {"{\"id\":1,\"verb\":\"load\",\"action\":\"go\",\"job\":7,\"at_ns\":0}", NP_VERB_LOAD},
         {"{\"id\":1,\"verb\":\"cpu\",\"action\":\"start\",\"period_ms\":100,\"at_ns\":[1,2],"
-         "\"macs\":[\"52:54:00:00:00:01\"]}",
+         "\"macs\":[\"52:54:00:00:00:01\"],\"qemu\":[1,4194304]}",
          NP_VERB_CPU},
         {"{\"id\":1,\"verb\":\"cpu\",\"action\":\"stop\"}", NP_VERB_CPU},
         {"{\"id\":1,\"verb\":\"cancel\",\"job\":7}", NP_VERB_CANCEL},
@@ -96,6 +96,8 @@ bad_requests_keep_their_id_and_name_what_is_wrong(void)
          NP_ERROR_PROTOCOL},
         {"{\"id\":7,\"verb\":\"serve\",\"ports\":5201,\"watchdog_ms\":1}", "array", 7,
          NP_ERROR_PROTOCOL},
+        {"{\"id\":7,\"verb\":\"cpu\",\"action\":\"start\",\"period_ms\":100,\"qemu\":[5,0]}",
+         "element 1", 7, NP_ERROR_PROTOCOL},
         {"{\"id\":7,\"verb\":\"cpu\",\"action\":\"start\",\"period_ms\":100,\"macs\":[1]}", "macs",
          7, NP_ERROR_PROTOCOL},
     };
