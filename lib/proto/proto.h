@@ -55,12 +55,11 @@
  * hello       {protocol, session} -> {protocol, agent, iperf, now_ns, lost?}
  *             Another protocol version is an "unsupported" error and changes nothing. May be
  *             repeated at any time, also to read the agent's clock.
- * info        {} -> {kernel, distribution, virtualisation, clock_source, cpus, cpu_model, hz,
- *                    command_line, config: {name: value}, mitigations: {name: state}, microcode,
- *                    governor, turbo: bool, smt, numa_nodes, hugepages: {size_kib, total, free},
- *                    transparent_hugepages, irqbalance: bool, halt_poll_ns, iommu: bool,
- *                    sysctls: {name: value}, nics: [NIC],
- *                    left_out?: ["mitigations", "offloads", "nics"]}
+ * info        {} -> {kernel, distribution, virtualisation, clock_source, cpus, cpu_model,
+ *                    microcode, hz, command_line, config: {name: value}, mitigations: {name:
+ *                    state}, governor, turbo: bool, smt, numa_nodes, hugepages: {size_kib, total,
+ *                    free}, transparent_hugepages, irqbalance: bool, halt_poll_ns, iommu: bool,
+ *                    sysctls: {name: value}, nics: [NIC], left_out?: ["offloads", "nics"]}
  *             NIC: {name, mac, permanent_mac, pci, driver, firmware, speed_mbps, mtu, up, carrier,
  *                   queues_rx, queues_tx, ring_rx, ring_tx, coalesce: {rx_usecs, tx_usecs,
  *                   adaptive_rx: bool, adaptive_tx: bool}, qdisc, pcie_speed, pcie_width,
@@ -71,13 +70,13 @@
  *             "none". queues_rx, queues_tx: those in use where the driver tells, else the most
  *             there may be. hz: ticks a second in a sample; the kernel's own clock is
  *             config.CONFIG_HZ. config: a few CONFIG_ options that decide how CPU time is counted,
- *             "n" for one that is off; absent when the kernel's configuration cannot be read.
+ *             "n" for one that is off; absent when neither /boot nor /lib/modules has them.
  *             mitigations: those of /sys/devices/system/cpu/vulnerabilities but "Not affected".
  *             smt: "on", "off", "forceoff", "notsupported". halt_poll_ns: KVM's module parameter,
  *             absent where KVM is not loaded. iommu: whether the kernel drives one. pcie_speed: as
  *             in sysfs, such as "8.0 GT/s PCIe". numa_node: absent when the machine has none to
- *             tell. What did not fit the line is missing and named in left_out: "mitigations",
- *             "offloads" (of all NICs), "nics" (from the last on).
+ *             tell. What did not fit the line is missing and named in left_out: "offloads"
+ *             (of all NICs), "nics" (from the last on).
  * nic-set     {mac, address?, mtu?, up?} -> {name}
  *             Finds the one NIC with this MAC (its permanent MAC first), keeps network managers off
  *             it, sets what is given. address: "198.18.0.1/24"; replaces all addresses of its

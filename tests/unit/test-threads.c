@@ -8,10 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <glib/gstdio.h>
-
 #include "agent/procpid.h"
 #include "lib/base/error.h"
+#include "tests/unit/folder.h"
 
 #define USER    "4194560"
 #define KERNEL  "69238848" /* PF_KTHREAD is set */
@@ -94,33 +93,10 @@ typedef struct {
 } Tree;
 
 static void
-put(const char *dir, const char *path, const char *text)
-{
-    g_autofree char *whole = g_build_filename(dir, path, NULL);
-    g_autofree char *parent = g_path_get_dirname(whole);
-    g_assert_cmpint(g_mkdir_with_parents(parent, 0700), ==, 0);
-    g_assert_true(g_file_set_contents(whole, text, -1, NULL));
-}
-
-static void
-remove_all(const char *path)
-{
-    GDir *dir = g_dir_open(path, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir))) {
-        g_autofree char *child = g_build_filename(path, name, NULL);
-        remove_all(child);
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_assert_cmpint(g_remove(path), ==, 0);
-}
-
-static void
 drop(const Tree *tree, const char *path)
 {
     g_autofree char *whole = g_build_filename(tree->dir, path, NULL);
-    remove_all(whole);
+    folder_remove(whole);
 }
 
 /* stat's line is put as a thread group's: comm is the first thread's. */
@@ -132,7 +108,7 @@ put_process(const Tree *tree, int pid, const char *comm, const char *flags, int 
         g_strdup_printf("%d (%s) S 1 5 5 0 -1 %s 1 0 0 0 7 8 0 0 20 0 3 0 %d 1 2 3 4 5 6 7 8 9 10 "
                         "11 12 13 14 15 16 17 18 19 20 %d 22\n",
                         pid, comm, flags, start, guest);
-    put(tree->dir, path, text);
+    folder_put(tree->dir, path, text);
 }
 
 static void
@@ -142,8 +118,8 @@ put_thread(const Tree *tree, int pid, int tid, const char *comm, gint64 ns)
     g_autofree char *time_path = g_strdup_printf("%d/task/%d/schedstat", pid, tid);
     g_autofree char *name = g_strconcat(comm, "\n", NULL);
     g_autofree char *time = g_strdup_printf("%" G_GINT64_FORMAT " 17 4\n", ns);
-    put(tree->dir, comm_path, name);
-    put(tree->dir, time_path, time);
+    folder_put(tree->dir, comm_path, name);
+    folder_put(tree->dir, time_path, time);
 }
 
 static void
@@ -157,8 +133,7 @@ put_kernel_thread(const Tree *tree, int pid, const char *comm, gint64 ns)
 static void
 tree_make(Tree *tree)
 {
-    tree->dir = g_dir_make_tmp("nicpass-XXXXXX", NULL);
-    g_assert_nonnull(tree->dir);
+    tree->dir = folder_make();
     tree->kvm = g_build_filename(tree->dir, "kvm", NULL);
     put_process(tree, 100, "kvm", USER, 1000, 3);
     put_thread(tree, 100, 100, "kvm", 1);
@@ -169,14 +144,14 @@ tree_make(Tree *tree)
     put_kernel_thread(tree, 2, "kthreadd", 9);
     put_process(tree, 7, "vhost-100", USER, 60, 0); /* only calls itself so */
     put_thread(tree, 7, 7, "vhost-100", 9);
-    put(tree->dir, "uptime", "1 2\n");
+    folder_put(tree->dir, "uptime", "1 2\n");
 }
 
 static void
 tree_clear(Tree *tree)
 {
     if (tree->dir)
-        remove_all(tree->dir);
+        folder_remove(tree->dir);
     g_free(tree->dir);
     g_free(tree->kvm);
 }
@@ -298,12 +273,12 @@ test_halt_polling(void)
     g_auto(Tree) tree = {0};
     tree_make(&tree);
     g_autoptr(NpThreads) threads = threads_of(&tree, "[100]");
-    put(tree.kvm, "100-12/halt_poll_success_ns", "40\n");
+    folder_put(tree.kvm, "100-12/halt_poll_success_ns", "40\n");
     assert_row(threads, 320, 0, 4000, 50001, 5); /* one half is no figure */
-    put(tree.kvm, "100-12/halt_poll_fail_ns", "2\n");
-    put(tree.kvm, "1000-3/halt_poll_success_ns", "1\n");
-    put(tree.kvm, "1000-3/halt_poll_fail_ns", "1\n");
-    put(tree.kvm, "halt_poll_fail_ns", "7\n");
+    folder_put(tree.kvm, "100-12/halt_poll_fail_ns", "2\n");
+    folder_put(tree.kvm, "1000-3/halt_poll_success_ns", "1\n");
+    folder_put(tree.kvm, "1000-3/halt_poll_fail_ns", "1\n");
+    folder_put(tree.kvm, "halt_poll_fail_ns", "7\n");
     g_autofree char *expected = g_strdup_printf("[[100,320,0,4000,50001,5,%ld,42]]", 3 * TICK_NS);
     assert_read(threads, expected);
 }
@@ -314,7 +289,7 @@ test_what_cannot_be_read_is_refused(void)
     g_auto(Tree) tree = {0};
     tree_make(&tree);
     put_process(&tree, 300, "kvm", USER, 2000, 0);
-    put(tree.dir, "300/task/300/comm", "kvm\n");
+    folder_put(tree.dir, "300/task/300/comm", "kvm\n");
     g_autoptr(json_t) nobody = json_loads("[100,99]", 0, NULL),
                       no_times = json_loads("[300]", 0, NULL);
     g_autoptr(GError) error = NULL;
