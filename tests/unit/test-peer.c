@@ -108,7 +108,7 @@ a_silent_channel_is_opened_anew(void)
         g_assert_no_error(error);
         g_assert_nonnull(ok);
         g_assert_cmpuint(door.count, ==, 1);
-        g_autoptr(json_t) info = np_peer_call(peer, NP_VERB_INFO, NULL, PATIENCE_MS, &error);
+        json_decref(np_peer_call(peer, NP_VERB_INFO, NULL, PATIENCE_MS, &error));
         g_assert_no_error(error);
         g_assert_cmpuint(fake_agent_count(second, NP_VERB_INFO), ==, 1);
     }
