@@ -228,8 +228,11 @@ put_irqbalance(json_t *facts, const char *root)
 {
     g_autofree char *proc_dir = g_strconcat(root, "/proc", NULL);
     Search search = {proc_dir, false};
+    NpProcpid init;
     np_procpid_each(proc_dir, visit_process, &search);
-    json_object_set_new(facts, "irqbalance", json_boolean(search.found));
+    /* Whoever does not see the first process does not see others' at all (hidepid). */
+    if (search.found || np_procpid_read(proc_dir, 1, &init))
+        json_object_set_new(facts, "irqbalance", json_boolean(search.found));
 }
 
 json_t *

@@ -16,8 +16,8 @@
 
 #define HELPER_WATCHDOG_MS 10000
 #define HELPER_OUTPUT_MAX  4096
-#define SET_TRIES_MAX      20
-#define AGAIN_MS           250
+#define SET_TRIES_MAX      10
+#define AGAIN_MS           500
 
 /* nmcli(1), exit status. */
 #define NMCLI_NOT_RUNNING 8

@@ -72,11 +72,12 @@
  *             config.CONFIG_HZ. config: a few CONFIG_ options that decide how CPU time is counted,
  *             "n" for one that is off; absent when neither /boot nor /lib/modules has them.
  *             mitigations: those of /sys/devices/system/cpu/vulnerabilities but "Not affected".
- *             smt: "on", "off", "forceoff", "notsupported". halt_poll_ns: KVM's module parameter,
- *             absent where KVM is not loaded. iommu: whether the kernel drives one. pcie_speed: as
- *             in sysfs, such as "8.0 GT/s PCIe". numa_node: absent when the machine has none to
- *             tell. What did not fit the line is missing and named in left_out: "offloads"
- *             (of all NICs), "nics" (from the last on).
+ *             smt: "on", "off", "forceoff", "notsupported". irqbalance: whether it runs; absent
+ *             when the agent may not see other users' processes. halt_poll_ns: KVM's module
+ *             parameter, absent where KVM is not loaded. iommu: whether the kernel drives one.
+ *             pcie_speed: as in sysfs, such as "8.0 GT/s PCIe"; a VF has no link of its own to tell
+ *             of. numa_node: absent when the machine tells none. What did not fit the line is
+ *             missing and named in left_out: "offloads" (of all NICs), "nics" (from the last on).
  * nic-set     {mac, address?, mtu?, up?} -> {name}
  *             Finds the one NIC with this MAC (its permanent MAC first), keeps network managers off
  *             it, sets what is given. address: "198.18.0.1/24"; replaces all addresses of its

@@ -288,7 +288,7 @@ test_a_set_that_never_takes_is_given_back(void)
     g_assert_cmpstr(
         outcome.error->message, ==,
         "keep network managers off 'left': NetworkManager still manages it (state "
-        "'100 (connected)') although nmcli reported success 20 times: polkit may not "
+        "'100 (connected)') although nmcli reported success 10 times: polkit may not "
         "let this user do so (check 'systemctl status polkit', the agent's polkit rule, "
         "and 'Not authorized' in NetworkManager's journal)");
     np_managers_release(managers, &machine.left, take_outcome, &outcome);
