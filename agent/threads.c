@@ -20,6 +20,10 @@
 
 #define VHOST "vhost-"
 
+/* The kernel's list of a process's threads ends early when the thread it stands at ends meanwhile
+ * (next_tid() in Linux, fs/proc/base.c), so one that is missing may yet be there the next time. */
+#define MISSED_MAX 8
+
 typedef struct {
     NpThreadKind kind;
     uint64_t base_ns; /* what counts as another kind, from before it changed its name */
@@ -103,8 +107,8 @@ process_of_thread(const NpThreads *threads, uint64_t tid)
 {
     for (guint i = 0; i < threads->processes->len; i++) {
         Process *process = threads->processes->pdata[i];
-        if (!process->gone &&
-            (process->pid == tid || g_hash_table_contains(process->threads, GUINT_TO_POINTER(tid))))
+        const Thread *thread = g_hash_table_lookup(process->threads, GUINT_TO_POINTER(tid));
+        if (!process->gone && (process->pid == tid || (thread && thread->round == threads->round)))
             return process;
     }
     return NULL;
@@ -227,7 +231,7 @@ read_elsewhere(NpThreads *threads)
 
 /* ## The sums */
 
-/* Moves what has ended out of the table and returns how many threads are left; sums: by kind. */
+/* Moves what has ended out of the table and returns how many threads were seen; sums: by kind. */
 static unsigned
 sum_up(Process *process, unsigned round, uint64_t sums[NP_THREAD_KINDS])
 {
@@ -238,9 +242,9 @@ sum_up(Process *process, unsigned round, uint64_t sums[NP_THREAD_KINDS])
     g_hash_table_iter_init(&iter, process->threads);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         const Thread *thread = value;
-        if (thread->round == round) {
+        alive += thread->round == round;
+        if (round - thread->round <= MISSED_MAX) {
             sums[thread->kind] += thread->last_ns - thread->base_ns;
-            alive++;
             continue;
         }
         process->ended_ns[thread->kind] += thread->last_ns - thread->base_ns;

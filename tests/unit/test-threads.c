@@ -236,6 +236,24 @@ test_ended_threads_stay_counted(void)
 }
 
 static void
+test_a_thread_that_was_missed_counts_once(void)
+{
+    g_auto(Tree) tree = {0};
+    tree_make(&tree);
+    g_autoptr(NpThreads) threads = threads_of(&tree, "[100]");
+    assert_row(threads, 320, 0, 4000, 50001, 5);
+    drop(&tree, "100/task/102");
+    assert_row(threads, 320, 0, 4000, 50001, 4);
+    put_thread(&tree, 100, 102, "CPU 1/KVM", 310);
+    assert_row(threads, 330, 0, 4000, 50001, 5);
+    drop(&tree, "100/task/102");
+    for (int i = 0; i < 20; i++)
+        assert_row(threads, 330, 0, 4000, 50001, 4);
+    put_thread(&tree, 100, 102, "worker", 400); /* by now another one */
+    assert_row(threads, 330, 0, 4000, 50401, 5);
+}
+
+static void
 test_a_process_that_is_gone_is_left_out(void)
 {
     g_auto(Tree) tree = {0};
@@ -311,6 +329,8 @@ main(int argc, char **argv)
     g_test_add_func("/threads/threads-by-kind", test_threads_by_kind);
     g_test_add_func("/threads/vhost-in-both-places", test_vhost_in_both_places);
     g_test_add_func("/threads/ended-stay-counted", test_ended_threads_stay_counted);
+    g_test_add_func("/threads/a-thread-that-was-missed-counts-once",
+                    test_a_thread_that_was_missed_counts_once);
     g_test_add_func("/threads/a-process-that-is-gone-is-left-out",
                     test_a_process_that_is_gone_is_left_out);
     g_test_add_func("/threads/unnamed-are-not-guessed", test_unnamed_threads_are_not_guessed);
