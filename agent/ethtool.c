@@ -100,6 +100,17 @@ read_queues(int fd, const char *ifname, NpEthtool *info)
     }
 }
 
+static void
+read_coalesce(int fd, const char *ifname, NpEthtool *info)
+{
+    struct ethtool_coalesce coalesce = {.cmd = ETHTOOL_GCOALESCE};
+    info->has_coalesce = call(fd, ifname, &coalesce);
+    info->rx_usecs = coalesce.rx_coalesce_usecs;
+    info->tx_usecs = coalesce.tx_coalesce_usecs;
+    info->adaptive_rx = coalesce.use_adaptive_rx_coalesce;
+    info->adaptive_tx = coalesce.use_adaptive_tx_coalesce;
+}
+
 static uint32_t
 count_features(int fd, const char *ifname)
 {
@@ -152,6 +163,7 @@ np_ethtool_read(int fd, const char *ifname, NpEthtool *ret_info)
     read_driver(fd, ifname, &info);
     read_speed(fd, ifname, &info);
     read_queues(fd, ifname, &info);
+    read_coalesce(fd, ifname, &info);
     read_offloads(fd, ifname, &info);
     *ret_info = info;
 }

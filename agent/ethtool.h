@@ -19,6 +19,9 @@ typedef struct {
     int64_t speed_mbps;
     int64_t queues_rx, queues_tx; /* in use, not the most possible */
     int64_t ring_rx, ring_tx;
+    bool has_coalesce; /* the next four are there */
+    uint32_t rx_usecs, tx_usecs;
+    bool adaptive_rx, adaptive_tx;
     char **offloads; /* names that are on, as ethtool -k prints them in the kernel's own spelling */
 } NpEthtool;
 

@@ -12,6 +12,7 @@
 #endif
 
 #include "agent/infoformat.h"
+#include "agent/machine.h"
 #include "lib/base/error.h"
 #include "lib/base/fd.h"
 
@@ -160,6 +161,8 @@ collect_nics(NpInfo *info, GError **error)
         if (!nic.link.has_permanent_mac && !nic.link.stacked)
             nic.link.has_permanent_mac =
                 np_ethtool_permanent_mac(fd, nic.link.name, &nic.link.permanent_mac);
+        if (nic.ethtool.pci)
+            np_pcie_read("/sys/bus/pci/devices", nic.ethtool.pci, &nic.pcie);
         g_array_append_val(info->nics, nic);
     }
     return true;
@@ -178,6 +181,8 @@ np_info_collect(GError **error)
     info.virtualisation = cut_text(collect_virtualisation());
     info.clock_source = cut_text(np_file_read_line(CLOCKSOURCE_DIR "current_clocksource"));
     info.cpu_model = cut_text(collect_from("/proc/cpuinfo", CPUINFO_MAX, np_info_cpu_model));
+    info.microcode = cut_text(collect_from("/proc/cpuinfo", CPUINFO_MAX, np_info_microcode));
+    info.machine = np_machine_collect("", info.kernel);
     info.cpus = sysconf(_SC_NPROCESSORS_ONLN);
     info.hz = sysconf(_SC_CLK_TCK);
     collect_sysctls(&info);

@@ -15,7 +15,9 @@
 static void
 nic_clear(gpointer data)
 {
-    np_ethtool_clear(&((NpInfoNic *) data)->ethtool);
+    NpInfoNic *nic = data;
+    np_ethtool_clear(&nic->ethtool);
+    np_pcie_clear(&nic->pcie);
 }
 
 void
@@ -35,6 +37,8 @@ np_info_clear(NpInfo *info)
     g_free(info->virtualisation);
     g_free(info->clock_source);
     g_free(info->cpu_model);
+    g_free(info->microcode);
+    json_decref(info->machine);
     json_decref(info->sysctls);
     g_array_unref(info->nics);
     *info = (NpInfo){0};
@@ -83,6 +87,30 @@ put_counters(json_t *nic, const NpLink *link)
     json_object_set_new(nic, "tx_packets", json_integer((json_int_t) link->tx_packets));
 }
 
+static void
+put_coalesce(json_t *nic, const NpEthtool *ethtool)
+{
+    if (ethtool->has_coalesce)
+        json_object_set_new(nic, "coalesce",
+                            json_pack("{s:I, s:I, s:b, s:b}", "rx_usecs",
+                                      (json_int_t) ethtool->rx_usecs, "tx_usecs",
+                                      (json_int_t) ethtool->tx_usecs, "adaptive_rx",
+                                      ethtool->adaptive_rx, "adaptive_tx", ethtool->adaptive_tx));
+}
+
+static void
+put_pcie(json_t *nic, const NpPcie *pcie)
+{
+    put_string(nic, "pcie_speed", pcie->speed);
+    put_string(nic, "pcie_speed_max", pcie->speed_max);
+    if (pcie->width)
+        put_integer(nic, "pcie_width", pcie->width);
+    if (pcie->width_max)
+        put_integer(nic, "pcie_width_max", pcie->width_max);
+    if (pcie->has_numa_node)
+        put_integer(nic, "numa_node", pcie->numa_node);
+}
+
 static json_t *
 nic_json(const NpInfoNic *info)
 {
@@ -104,6 +132,9 @@ nic_json(const NpInfoNic *info)
     put_integer(nic, "queues_tx", queues(ethtool->queues_tx, link->queues_tx));
     put_integer(nic, "ring_rx", ethtool->ring_rx);
     put_integer(nic, "ring_tx", ethtool->ring_tx);
+    put_coalesce(nic, ethtool);
+    put_string(nic, "qdisc", link->qdisc[0] ? link->qdisc : NULL);
+    put_pcie(nic, &info->pcie);
     if (ethtool->offloads) {
         json_t *offloads = json_array();
         for (char **name = ethtool->offloads; *name; name++)
@@ -159,7 +190,10 @@ np_info_format(const NpInfo *info)
     put_string(answer, "clock_source", info->clock_source);
     put_integer(answer, "cpus", info->cpus);
     put_string(answer, "cpu_model", info->cpu_model);
+    put_string(answer, "microcode", info->microcode);
     put_integer(answer, "hz", info->hz);
+    if (info->machine)
+        json_object_update(answer, info->machine);
     json_object_set(answer, "sysctls", info->sysctls);
     json_t *nics = json_array();
     json_object_set_new(answer, "nics", nics);
@@ -186,13 +220,14 @@ np_info_os_release(const char *text)
     return NULL;
 }
 
-char *
-np_info_cpu_model(const char *text)
+/* The first "key : value" of a /proc/cpuinfo text. */
+static char *
+cpuinfo_value(const char *text, const char *key)
 {
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     for (char **line = lines; *line; line++) {
         char *colon = strchr(*line, ':');
-        if (!colon || !g_str_has_prefix(*line, "model name"))
+        if (!colon || !g_str_has_prefix(*line, key))
             continue;
         char *value = g_strstrip(g_strdup(colon + 1));
         if (value[0] != '\0')
@@ -200,4 +235,16 @@ np_info_cpu_model(const char *text)
         g_free(value);
     }
     return NULL;
+}
+
+char *
+np_info_cpu_model(const char *text)
+{
+    return cpuinfo_value(text, "model name");
+}
+
+char *
+np_info_microcode(const char *text)
+{
+    return cpuinfo_value(text, "microcode");
 }

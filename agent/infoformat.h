@@ -7,17 +7,20 @@
 
 #include "agent/ethtool.h"
 #include "agent/netlink.h"
+#include "agent/pcie.h"
 #include "lib/base/json.h"
 
 typedef struct {
     NpLink link;
     NpEthtool ethtool;
+    NpPcie pcie;
 } NpInfoNic;
 
 /* Absent strings are NULL, absent numbers -1. */
 typedef struct {
-    char *kernel, *distribution, *virtualisation, *clock_source, *cpu_model;
+    char *kernel, *distribution, *virtualisation, *clock_source, *cpu_model, *microcode;
     int64_t cpus, hz;
+    json_t *machine; /* members of the answer that need no formatting; NULL: none */
     json_t *sysctls; /* name to value, both strings */
     GArray *nics;    /* NpInfoNic, cleared with the array */
 } NpInfo;
@@ -36,3 +39,6 @@ char *np_info_os_release(const char *text);
 /* The first CPU's "model name" in a /proc/cpuinfo text (transfer full), or NULL: not every
  * architecture has one. Pure. */
 char *np_info_cpu_model(const char *text);
+
+/* The same of its "microcode". */
+char *np_info_microcode(const char *text);

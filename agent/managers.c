@@ -5,26 +5,23 @@
  */
 #include "agent/managers.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "agent/child.h"
+#include "agent/networkfile.h"
 #include "lib/base/error.h"
-#include "lib/base/fd.h"
+#include "lib/base/parse.h"
 
 #define HELPER_WATCHDOG_MS 10000
 #define HELPER_OUTPUT_MAX  4096
+#define SET_TRIES_MAX      10
+#define AGAIN_MS           500
 
 /* nmcli(1), exit status. */
 #define NMCLI_NOT_RUNNING 8
 #define NMCLI_NO_DEVICE   10
-
-#define FILE_TEXT                                                                                  \
-    "# Written by nicpass-agent: NICs under measurement.\n[Match]\n%s=%s\n\n"                      \
-    "[Link]\nUnmanaged=yes\n"
 
 /* NMDeviceState's NM_DEVICE_STATE_UNMANAGED. */
 #define NM_STATE_UNMANAGED "10 "
@@ -49,6 +46,7 @@ typedef enum {
     STEP_NETWORKD_RELOAD,
     STEP_NM_ASK,
     STEP_NM_SET,
+    STEP_NM_LOOK, /* nmcli exits with 0 also when polkit refuses while its daemon is starting */
     STEP_END,
 } Step;
 
@@ -57,6 +55,8 @@ struct Operation {
     NpLink link;
     bool hold;
     Step step;
+    unsigned tries; /* of STEP_NM_SET */
+    guint timer;    /* until the next try, or 0 */
     NpManagersDone done;
     gpointer data;
 };
@@ -68,6 +68,7 @@ static const NpManagersPaths system_paths = {
     .nm_run_dir = "/run/NetworkManager",
     .networkd_run_dir = "/run/systemd/netif",
     .network_file = "/run/systemd/network/05-nicpass-agent.network",
+    .again_ms = AGAIN_MS,
 };
 
 static void operation_continue(Operation *operation);
@@ -88,8 +89,12 @@ np_managers_free(NpManagers *managers)
 {
     if (!managers)
         return;
-    if (managers->running)
+    if (managers->running && managers->running->timer) {
+        g_source_remove(managers->running->timer);
+        g_free(managers->running);
+    } else if (managers->running) {
         managers->running->managers = NULL;
+    }
     g_queue_clear_full(&managers->waiting, g_free);
     g_array_unref(managers->held);
     g_free(managers);
@@ -119,46 +124,16 @@ is_there(const char *program, const char *run_dir)
            S_ISDIR(info.st_mode);
 }
 
-/* The .network file for all held NICs. By permanent MAC where every one has it, which no bridge or
- * VLAN on top copies; else by MAC. Without any it names an interface that cannot exist, for such a
- * name is too long. */
-static char *
-network_file_text(const NpManagers *managers)
-{
-    bool permanent = true;
-    for (guint i = 0; i < managers->held->len; i++) {
-        const Held *held = &g_array_index(managers->held, Held, i);
-        permanent = permanent && (held->leaving || held->link.has_permanent_mac);
-    }
-    g_autoptr(GString) macs = g_string_new(NULL);
-    for (guint i = 0; i < managers->held->len; i++) {
-        const Held *held = &g_array_index(managers->held, Held, i);
-        const NpMac *mac = permanent ? &held->link.permanent_mac : &held->link.mac;
-        char buffer[NP_MAC_TEXT_SIZE];
-        if (!held->leaving)
-            g_string_append_printf(macs, "%s%s", macs->len > 0 ? " " : "",
-                                   np_mac_format(mac, buffer));
-    }
-    if (macs->len == 0)
-        return g_strdup_printf(FILE_TEXT, "Name", "nicpass-agent-holds-none");
-    return g_strdup_printf(FILE_TEXT, permanent ? "PermanentMACAddress" : "MACAddress", macs->str);
-}
-
-/* In place, since the agent may write this one file but not its folder. */
 static bool
 network_file_write(const NpManagers *managers, GError **error)
 {
-    const char *path = managers->paths.network_file;
-    g_autofree char *text = network_file_text(managers);
-    np_autofd int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return np_throw_errno(error, errno, "%s (is the package's tmpfiles.d entry applied?)",
-                              path);
-    if (!np_fd_write_all(fd, text, strlen(text), error)) {
-        g_prefix_error(error, "%s: ", path);
-        return false;
+    g_autoptr(GPtrArray) links = g_ptr_array_new();
+    for (guint i = 0; i < managers->held->len; i++) {
+        Held *held = &g_array_index(managers->held, Held, i);
+        if (!held->leaving)
+            g_ptr_array_add(links, &held->link);
     }
-    return true;
+    return np_networkfile_write(managers->paths.network_file, links, error);
 }
 
 /* Ends the operation with this verdict (transfer full, nullable). */
@@ -206,6 +181,30 @@ exited_with(const NpChildResult *result, int status)
            WEXITSTATUS(result->wait_status) == status;
 }
 
+/* Takes what NetworkManager's state is after a set. */
+static GError *
+take_look(Operation *operation, const NpChildResult *result)
+{
+    GError *error = NULL;
+    operation->step = STEP_END;
+    if (exited_with(result, NMCLI_NOT_RUNNING) || exited_with(result, NMCLI_NO_DEVICE))
+        return NULL;
+    error = helper_problem(result, "nmcli device show");
+    if (error || g_str_has_prefix(result->out, NM_STATE_UNMANAGED) == operation->hold)
+        return error;
+    operation->step = STEP_NM_SET;
+    if (operation->tries < SET_TRIES_MAX)
+        return NULL;
+    g_autofree char *state = g_strstrip(g_strdup(result->out));
+    g_autofree char *quoted = np_quote(state);
+    np_throw(&error, NP_ERROR_DENIED,
+             "NetworkManager %s it (state %s) although nmcli reported success %d times: polkit may "
+             "not let this user do so (check 'systemctl status polkit', the agent's polkit rule, "
+             "and 'Not authorized' in NetworkManager's journal)",
+             operation->hold ? "still manages" : "does not manage", quoted, SET_TRIES_MAX);
+    return error;
+}
+
 /* Takes a helper's result; operation->step is the step it ran for and becomes the next one. */
 static GError *
 operation_take(Operation *operation, const NpChildResult *result)
@@ -239,13 +238,26 @@ operation_take(Operation *operation, const NpChildResult *result)
         if (exited_with(result, NMCLI_NOT_RUNNING) ||
             (!operation->hold && exited_with(result, NMCLI_NO_DEVICE)))
             return NULL;
+        operation->step = STEP_NM_LOOK;
+        operation->tries++;
         if (exited_with(result, 0) && operation->hold && held >= 0)
             g_array_index(managers->held, Held, held).nm = true;
         return helper_problem(result, "nmcli device set");
+    case STEP_NM_LOOK:
+        return take_look(operation, result);
     case STEP_END:
         break;
     }
     return NULL;
+}
+
+static gboolean
+try_again(gpointer data)
+{
+    Operation *operation = data;
+    operation->timer = 0;
+    operation_continue(operation);
+    return G_SOURCE_REMOVE;
 }
 
 static void
@@ -259,6 +271,8 @@ helper_done(NpChild *child, const NpChildResult *result, gpointer data)
     GError *error = operation_take(operation, result);
     if (error)
         operation_end(operation, error);
+    else if (operation->step == STEP_NM_SET && operation->tries > 0)
+        operation->timer = g_timeout_add(operation->managers->paths.again_ms, try_again, operation);
     else
         operation_continue(operation);
 }
@@ -272,13 +286,33 @@ operation_spawn(Operation *operation, const char *const *argv)
         operation_end(operation, error);
 }
 
+/* nmcli takes "-a" and the like for options of its own wherever they stand. */
+static void
+run_nmcli(Operation *operation)
+{
+    const char *nmcli = operation->managers->paths.nmcli, *name = operation->link.name;
+    GError *error = NULL;
+    if (name[0] == '-') {
+        np_throw(&error, NP_ERROR_UNSUPPORTED,
+                 "nmcli would take its name for an option: give it another ('ip link set dev %s "
+                 "name ..')",
+                 name);
+        operation_end(operation, error);
+    } else if (operation->step == STEP_NM_SET) {
+        operation_spawn(operation, (const char *const[]){nmcli, "device", "set", name, "managed",
+                                                         operation->hold ? "no" : "yes", NULL});
+    } else {
+        operation_spawn(operation, (const char *const[]){nmcli, "--get-values", "GENERAL.STATE",
+                                                         "device", "show", name, NULL});
+    }
+}
+
 /* Runs on from operation->step to the next helper, or to the end. */
 static void
 operation_continue(Operation *operation)
 {
     NpManagers *managers = operation->managers;
     const NpManagersPaths *paths = &managers->paths;
-    const char *name = operation->link.name;
     int held = held_find(managers, operation->link.ifindex);
     if (operation->step == STEP_NETWORKD_ASK) {
         if (is_there(paths->networkctl, paths->networkd_run_dir) && paths->systemctl) {
@@ -300,18 +334,10 @@ operation_continue(Operation *operation)
     if (operation->step == STEP_NM_ASK && !operation->hold)
         operation->step =
             held >= 0 && g_array_index(managers->held, Held, held).nm ? STEP_NM_SET : STEP_END;
-    if (!is_there(paths->nmcli, paths->nm_run_dir))
-        operation->step = STEP_END;
-    if (operation->step == STEP_NM_ASK)
-        operation_spawn(operation,
-                        (const char *const[]){paths->nmcli, "--get-values", "GENERAL.STATE",
-                                              "device", "show", name, NULL});
-    else if (operation->step == STEP_NM_SET)
-        operation_spawn(operation,
-                        (const char *const[]){paths->nmcli, "device", "set", name, "managed",
-                                              operation->hold ? "no" : "yes", NULL});
-    else
+    if (operation->step == STEP_END || !is_there(paths->nmcli, paths->nm_run_dir))
         operation_end(operation, NULL);
+    else
+        run_nmcli(operation);
 }
 
 static void

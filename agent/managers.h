@@ -9,7 +9,8 @@
 
 #include "agent/netlink.h"
 
-/* NetworkManager is told by `nmcli device set IF managed no` (nmcli(1)); systemd-networkd by a
+/* NetworkManager is told by `nmcli device set IF managed no` (nmcli(1)), whose success is only
+ * believed once the device's state says the same; systemd-networkd by a
  * .network file with `[Link] Unmanaged=yes` (systemd.network(5)) and `networkctl reload`. What
  * NetworkManager did not manage before is never touched. A manager that is not installed or not
  * running is no error. */
@@ -20,6 +21,7 @@ typedef struct {
     const char *nmcli, *networkctl, *systemctl;
     const char *nm_run_dir, *networkd_run_dir; /* exist once the manager has run */
     const char *network_file;                  /* exists, writable, rewritten in place */
+    unsigned again_ms; /* after a look that found NetworkManager unmoved, until the next try */
 } NpManagersPaths;
 
 /* Borrows error (NULL: success). */
@@ -34,8 +36,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpManagers, np_managers_free)
 
 /* Keeps the managers off the NIC, or gives it back. done comes from the main loop, or at once when
  * there is nothing to do; it gets DENIED, IO, TIMEOUT or FAILED with what the helper wrote to
- * stderr. One that failed half-way may be
- * repeated. Operations are carried out one after the other. link: its index, name and MACs. */
+ * stderr, and UNSUPPORTED for a NIC whose name nmcli would take for an option. One that failed
+ * half-way may be repeated. Operations are carried out one after the other. link: its index, name
+ * and MACs. */
 void np_managers_hold(NpManagers *managers, const NpLink *link, NpManagersDone done, gpointer data);
 void
 np_managers_release(NpManagers *managers, const NpLink *link, NpManagersDone done, gpointer data);

@@ -198,6 +198,8 @@ parse_link(struct nlmsghdr *header, NpLink *ret_link)
     link.master = (int) read_u32(table, IFLA_MASTER);
     link.queues_rx = read_u32(table, IFLA_NUM_RX_QUEUES);
     link.queues_tx = read_u32(table, IFLA_NUM_TX_QUEUES);
+    if (table[IFLA_QDISC])
+        nla_strlcpy(link.qdisc, table[IFLA_QDISC], sizeof(link.qdisc));
     read_counters(table[IFLA_STATS64], &link);
     read_kind(table, &link);
     *ret_link = link;

@@ -30,6 +30,7 @@ typedef struct {
     uint32_t mtu, mtu_min, mtu_max; /* 0: not told */
     int up, carrier;                /* 0 or 1; carrier -1: not told */
     char kind[24];                  /* "" for hardware */
+    char qdisc[16];                 /* of the whole link, such as "mq"; "": not told */
     bool stacked, loopback;
     int master; /* ifindex of the bridge, bond .. it belongs to, or 0 */
     uint32_t queues_rx, queues_tx;

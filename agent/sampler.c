@@ -14,6 +14,7 @@
 #include "agent/netlink.h"
 #include "agent/nicset.h"
 #include "agent/procstat.h"
+#include "agent/threads.h"
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
 #include "lib/base/fd.h"
@@ -21,6 +22,7 @@
 #include "lib/proto/proto.h"
 
 #define STAT_PATH     "/proc/stat"
+#define KVM_DIR       "/sys/kernel/debug/kvm"
 #define STAT_SIZE_MIN 4096
 #define STAT_SIZE_MAX (1024 * 1024)
 
@@ -36,6 +38,7 @@ struct NpSampler {
     char *text; /* the head of /proc/stat */
     size_t text_size;
     NpNetlink *netlink;
+    NpThreads *threads;       /* QEMU's; NULL: none were named */
     GArray *links;            /* NpLink: whose counters are read */
     NpProcstat *now, *before; /* before is valid once samples > 0 */
     int64_t period_ns, next_ns;
@@ -65,6 +68,7 @@ clear_run(NpSampler *sampler)
     np_fd_clear(&sampler->stat_fd);
     g_clear_pointer(&sampler->text, g_free);
     g_clear_pointer(&sampler->netlink, nl_socket_free);
+    g_clear_pointer(&sampler->threads, np_threads_free);
     g_clear_pointer(&sampler->links, g_array_unref);
     g_clear_pointer(&sampler->edges, g_array_unref);
     g_clear_pointer(&sampler->now, g_free);
@@ -150,15 +154,16 @@ take_sample(NpSampler *sampler, bool edge, GError **error)
     int64_t now_ns = 0;
     if (!read_stat(sampler, &now_ns, error))
         return false;
+    json_t *qemu = sampler->threads ? np_threads_read(sampler->threads) : NULL;
     json_t *nics = nics_json(sampler);
     json_t *processes = sampler->processes ? sampler->processes(sampler->data) : json_array();
     if (sampler->samples > 0)
         sampler->clamped += np_procstat_backwards(sampler->before, sampler->now);
     sampler->samples++;
     json_t *fields =
-        json_pack("{s:I, s:b, s:o, s:I, s:o, s:o}", "now_ns", (json_int_t) now_ns, "edge", edge,
-                  "cpu", cpu_json(sampler->now), "hz", (json_int_t) sysconf(_SC_CLK_TCK), "nics",
-                  nics, "processes", processes);
+        json_pack("{s:I, s:b, s:o, s:I, s:o, s:o, s:o*}", "now_ns", (json_int_t) now_ns, "edge",
+                  edge, "cpu", cpu_json(sampler->now), "hz", (json_int_t) sysconf(_SC_CLK_TCK),
+                  "nics", nics, "processes", processes, "qemu", qemu);
     NpProcstat *swap = sampler->before;
     sampler->before = sampler->now;
     sampler->now = swap;
@@ -273,6 +278,12 @@ prepare_run(NpSampler *sampler, const json_t *fields, GError **error)
     sampler->netlink = np_netlink_open(error);
     if (!sampler->netlink || !choose_links(sampler, json_object_get(fields, "macs"), error))
         return false;
+    const json_t *qemu = json_object_get(fields, "qemu");
+    if (json_array_size(qemu) > 0) {
+        sampler->threads = np_threads_new("/proc", KVM_DIR, qemu, error);
+        if (!sampler->threads)
+            return false;
+    }
     sampler->text_size = STAT_SIZE_MIN;
     sampler->text = g_malloc(sampler->text_size);
     sampler->now = g_new0(NpProcstat, 1);

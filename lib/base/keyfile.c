@@ -73,78 +73,72 @@ group_add(NpKeyfile *file, const char *group, char *origin)
     entry_put(file, group, NULL, NULL, origin);
 }
 
-/* A group's or key's name: GKeyFile's "key[locale]" is not among ours. */
+/* What a line is called in errors, and what it says. */
+typedef struct {
+    const char *origin, *text; /* text without surrounding blanks */
+} Line;
+
 static bool
-name_valid(const char *name)
+throw_syntax(const Line *line, GError **error)
 {
-    return name[0] != '\0' && !strpbrk(name, "[]");
+    g_autofree char *quoted = np_quote(line->text);
+    return np_throw(error, NP_ERROR_CONFIG, "%s: expected '[group]' or 'key = value', not %s",
+                    line->origin, quoted);
 }
 
-/* Takes one line of the file; *group is the group it stands in, replaced by a group line. GKeyFile
- * has judged the syntax already, so only what it lets pass is refused here: names given twice. */
+/* Brackets would be taken for a group's or, as in GKeyFile, for a language's. */
 static bool
-take_line(NpKeyfile *file, GKeyFile *parsed, const char *line, unsigned number, char **group,
-          GError **error)
+is_name(const char *name)
 {
-    g_autofree char *text = g_strstrip(g_strdup(line));
-    size_t length = strlen(text);
-    if (length == 0 || text[0] == '#')
-        return true;
-    g_autofree char *origin = g_strdup_printf("%s:%u", file->name, number);
-    if (text[0] == '[') {
-        text[length - 1] = '\0';
-        if (entry_find(file, text + 1, NULL))
-            return np_throw(error, NP_ERROR_CONFIG, "%s: group [%s] is given twice", origin,
-                            text + 1);
-        group_add(file, text + 1, g_steal_pointer(&origin));
-        g_free(*group);
-        *group = g_strdup(text + 1);
-        return true;
-    }
-    char *equals = strchr(text, '=');
-    *equals = '\0';
-    const char *key = g_strchomp(text);
-    if (!name_valid(key))
-        return np_throw(error, NP_ERROR_CONFIG, "%s: a key has no brackets", origin);
-    if (entry_find(file, *group, key))
-        return np_throw(error, NP_ERROR_CONFIG, "%s: key '%s' is given twice", origin, key);
-    g_autofree char *value = g_key_file_get_value(parsed, *group, key, error);
-    if (!value)
-        return false;
-    entry_put(file, *group, key, g_strstrip(value), g_steal_pointer(&origin));
+    for (const char *byte = name; *byte; byte++)
+        if (g_ascii_iscntrl(*byte) || strchr("[]", *byte))
+            return false;
+    return *name != '\0';
+}
+
+static bool
+take_group(NpKeyfile *file, const Line *line, char **group, GError **error)
+{
+    size_t length = strlen(line->text);
+    g_autofree char *name = g_strndup(line->text + 1, MAX(length, 2) - 2);
+    if (line->text[length - 1] != ']' || !is_name(name))
+        return throw_syntax(line, error);
+    if (entry_find(file, name, NULL))
+        return np_throw(error, NP_ERROR_CONFIG, "%s: group [%s] is given twice", line->origin,
+                        name);
+    group_add(file, name, g_strdup(line->origin));
+    g_free(*group);
+    *group = g_steal_pointer(&name);
     return true;
 }
 
 static bool
-pair_valid(char *text)
+take_pair(NpKeyfile *file, const Line *line, const char *group, GError **error)
 {
-    char *equals = strchr(text, '=');
-    if (!equals)
-        return false;
-    *equals = '\0';
-    return name_valid(g_strchomp(text));
+    const char *equals = strchr(line->text, '=');
+    if (!equals || !group)
+        return throw_syntax(line, error);
+    g_autofree char *key = g_strchomp(g_strndup(line->text, (size_t) (equals - line->text)));
+    g_autofree char *value = g_strchug(g_strdup(equals + 1));
+    if (!is_name(key))
+        return throw_syntax(line, error);
+    if (entry_find(file, group, key))
+        return np_throw(error, NP_ERROR_CONFIG, "%s: key '%s' is given twice", line->origin, key);
+    entry_put(file, group, key, value, g_strdup(line->origin));
+    return true;
 }
 
-/* GKeyFile does not say on which line it stopped: the first line that is no comment, group or pair.
- */
-static unsigned
-line_of_bad_syntax(char *const *lines)
+/* Takes one line of the file; *group is the group it stands in, replaced by a group line. */
+static bool
+take_line(NpKeyfile *file, const char *bytes, unsigned number, char **group, GError **error)
 {
-    bool in_group = false;
-    unsigned number = 1;
-    for (; *lines; lines++, number++) {
-        g_autofree char *text = g_strstrip(g_strdup(*lines));
-        size_t length = strlen(text);
-        if (length == 0 || text[0] == '#')
-            continue;
-        bool group = text[0] == '[' && text[length - 1] == ']';
-        if (group)
-            text[length - 1] = '\0';
-        if (group ? !name_valid(text + 1) : !in_group || !pair_valid(text))
-            return number;
-        in_group = true;
-    }
-    return number - 1;
+    g_autofree char *text = g_strstrip(g_strdup(bytes));
+    g_autofree char *origin = g_strdup_printf("%s:%u", file->name, number);
+    const Line line = {origin, text};
+    if (text[0] == '\0' || text[0] == '#')
+        return true;
+    return text[0] == '[' ? take_group(file, &line, group, error)
+                          : take_pair(file, &line, *group, error);
 }
 
 NpKeyfile *
@@ -157,16 +151,9 @@ np_keyfile_parse(const char *name, const char *text, GError **error)
     file->entries = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, entry_free);
 
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    g_autoptr(GKeyFile) parsed = g_key_file_new();
-    g_autoptr(GError) problem = NULL;
-    if (!g_key_file_load_from_data(parsed, text, strlen(text), G_KEY_FILE_NONE, &problem)) {
-        np_throw(error, NP_ERROR_CONFIG, "%s:%u: expected '[group]' or 'key = value' (%s)", name,
-                 line_of_bad_syntax(lines), problem->message);
-        return NULL;
-    }
     g_autofree char *group = NULL;
     for (unsigned i = 0; lines[i]; i++)
-        if (!take_line(file, parsed, lines[i], i + 1, &group, error))
+        if (!take_line(file, lines[i], i + 1, &group, error))
             return NULL;
     return g_steal_pointer(&file);
 }
@@ -191,7 +178,8 @@ np_keyfile_override(NpKeyfile *file, const char *group, const char *key, const c
 {
     if (!np_keyfile_has_group(file, group))
         group_add(file, group, g_strdup(origin));
-    entry_put(file, group, key, value, g_strdup(origin));
+    g_autofree char *stripped = g_strstrip(g_strdup(value));
+    entry_put(file, group, key, stripped, g_strdup(origin));
 }
 
 const char *const *

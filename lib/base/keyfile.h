@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the nicpass authors
  *
- * Key files with positions: GKeyFile that knows lines, refuses unknown and repeated keys.
+ * Key files with positions: the syntax of GKeyFile, which does not say where it stopped.
  */
 #pragma once
 

@@ -33,6 +33,9 @@ struct NpPeer {
     GHashTable *replies; /* id -> json_t *, NULL value while it is awaited */
     NpPeerEvent event;
     gpointer data;
+    NpPeerReopen reopen; /* nullable */
+    gpointer reopen_data;
+    int64_t silence_ms;
 };
 
 static void
@@ -107,19 +110,33 @@ reply_free(gpointer data)
     json_decref(data);
 }
 
+static void
+peer_take_fd(NpPeer *peer, int fd)
+{
+    peer->fd = fd;
+    if (np_fd_set_nonblocking(fd, NULL))
+        peer->source = g_unix_fd_add(fd, G_IO_IN | G_IO_HUP | G_IO_ERR, read_stream, peer);
+}
+
 NpPeer *
 np_peer_new(int fd, const char *name, NpPeerEvent event, gpointer data)
 {
     NpPeer *peer = g_new0(NpPeer, 1);
     peer->name = g_strdup(name);
-    peer->fd = fd;
     peer->frame = np_frame_new(NP_PROTO_LINE_MAX);
     peer->replies = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, reply_free);
     peer->event = event;
     peer->data = data;
-    if (np_fd_set_nonblocking(fd, NULL))
-        peer->source = g_unix_fd_add(fd, G_IO_IN | G_IO_HUP | G_IO_ERR, read_stream, peer);
+    peer_take_fd(peer, fd);
     return peer;
+}
+
+void
+np_peer_set_reopen(NpPeer *peer, int64_t silence_ms, NpPeerReopen reopen, gpointer data)
+{
+    peer->silence_ms = silence_ms;
+    peer->reopen = reopen;
+    peer->reopen_data = data;
 }
 
 bool
@@ -227,15 +244,46 @@ hello_again(NpPeer *peer, int64_t timeout_ms, GError **error)
     return np_peer_call(peer, NP_VERB_HELLO, fields, timeout_ms, error);
 }
 
+static json_t *
+hello_first(NpPeer *peer, int64_t timeout_ms, GError **error)
+{
+    return write_line(peer, "\n", error) ? hello_again(peer, timeout_ms, error) : NULL;
+}
+
+static bool
+peer_reopen(NpPeer *peer, GError **error)
+{
+    peer_drop(peer);
+    np_frame_reset(peer->frame);
+    int fd = peer->reopen(peer->reopen_data, error);
+    if (fd < 0) {
+        g_prefix_error(error, "%s: no answer for %" G_GINT64_FORMAT " ms, and to connect anew: ",
+                       peer->name, peer->silence_ms);
+        return false;
+    }
+    peer_take_fd(peer, fd);
+    return true;
+}
+
 json_t *
 np_peer_hello(NpPeer *peer, int64_t timeout_ms, GError **error)
 {
     for (size_t i = 0; i < sizeof(peer->session) - 1; i += 8)
         g_snprintf(peer->session + i, sizeof(peer->session) - i, "%08x", g_random_int());
     peer->in_step = false;
-    if (!write_line(peer, "\n", error))
+    if (!peer->reopen || (timeout_ms >= 0 && timeout_ms <= peer->silence_ms))
+        return hello_first(peer, timeout_ms, error);
+    g_autoptr(GError) silence = NULL;
+    json_t *ok = hello_first(peer, peer->silence_ms, &silence);
+    if (ok || !g_error_matches(silence, NP_ERROR, NP_ERROR_TIMEOUT)) {
+        if (silence)
+            g_propagate_error(error, g_steal_pointer(&silence));
+        return ok;
+    }
+    if (!peer_reopen(peer, error))
         return NULL;
-    return hello_again(peer, timeout_ms, error);
+    /* The same session: if the agent did hear the first hello, this continues it. */
+    return hello_first(peer, timeout_ms < 0 ? -1 : timeout_ms - peer->silence_ms, error);
 }
 
 bool

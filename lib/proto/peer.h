@@ -19,6 +19,17 @@ NpPeer *np_peer_new(int fd, const char *name, NpPeerEvent event, gpointer data);
 void np_peer_free(NpPeer *peer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NpPeer, np_peer_free)
 
+/* Connects to the agent once more: a stream as np_peer_new takes it, or -1 with the error set. The
+ * old one is closed by then. */
+typedef int (*NpPeerReopen)(gpointer data, GError **error);
+
+/* Makes np_peer_hello connect anew, once, when the agent has not answered for silence_ms (from 1),
+ * and ask again in what is left of its time; not at all when that is not longer. For virtio-serial
+ * ports: when a guest's port was full as the host's end was closed, QEMU (10.0.2) passes nothing on
+ * to the next connection, but all to the one after. Errors of reopen are np_peer_hello's, which
+ * leave the peer gone. */
+void np_peer_set_reopen(NpPeer *peer, int64_t silence_ms, NpPeerReopen reopen, gpointer data);
+
 /* Begins a session with a fresh random id: resynchronises the stream and returns the agent's answer
  * (transfer full). Throws PROTOCOL when the agent is gone, UNSUPPORTED for another protocol
  * version, TIMEOUT. */

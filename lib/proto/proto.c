@@ -85,6 +85,7 @@ static const NpJsonField cpu_start_fields[] = {
     {"period_ms", NP_JSON_INT, true, 100, 3600000},
     {"at_ns", NP_JSON_ARRAY, false, 0, 16},
     {"macs", NP_JSON_ARRAY, false, 0, NP_PROTO_NICS_MAX},
+    {"qemu", NP_JSON_ARRAY, false, 0, NP_PROTO_QEMU_MAX},
     {NULL},
 };
 
@@ -122,6 +123,7 @@ static const struct {
     {"ports", 1, 65535},
     {"cpus", 0, 8191},
     {"at_ns", 0, TIME_MAX_NS},
+    {"qemu", 1, 4194304}, /* PID_MAX_LIMIT of a 64-bit kernel */
 };
 
 void

@@ -55,16 +55,29 @@
  * hello       {protocol, session} -> {protocol, agent, iperf, now_ns, lost?}
  *             Another protocol version is an "unsupported" error and changes nothing. May be
  *             repeated at any time, also to read the agent's clock.
- * info        {} -> {kernel, distribution, virtualisation, clock_source, cpus, cpu_model, hz,
+ * info        {} -> {kernel, distribution, virtualisation, clock_source, cpus, cpu_model,
+ *                    microcode, hz, command_line, config: {name: value}, mitigations: {name:
+ *                    state}, governor, turbo: bool, smt, numa_nodes, hugepages: {size_kib, total,
+ *                    free}, transparent_hugepages, irqbalance: bool, halt_poll_ns, iommu: bool,
  *                    sysctls: {name: value}, nics: [NIC], left_out?: ["offloads", "nics"]}
  *             NIC: {name, mac, permanent_mac, pci, driver, firmware, speed_mbps, mtu, up, carrier,
- *                   queues_rx, queues_tx, ring_rx, ring_tx, offloads: [names that are on],
+ *                   queues_rx, queues_tx, ring_rx, ring_tx, coalesce: {rx_usecs, tx_usecs,
+ *                   adaptive_rx: bool, adaptive_tx: bool}, qdisc, pcie_speed, pcie_width,
+ *                   pcie_speed_max, pcie_width_max, numa_node, offloads: [names that are on],
  *                   rx_bytes, tx_bytes, rx_packets, tx_packets}
  *             What the kernel does not say is absent. Loopback is listed too. At most
  *             NP_PROTO_NICS_MAX NICs. virtualisation: the hypervisor's name, such as "kvm", or
  *             "none". queues_rx, queues_tx: those in use where the driver tells, else the most
- *             there may be. What did not fit the line is missing and named in left_out: "offloads"
- *             (of all NICs), "nics" (from the last on).
+ *             there may be. hz: ticks a second in a sample; the kernel's own clock is
+ *             config.CONFIG_HZ. config: a few CONFIG_ options that decide how CPU time is counted,
+ *             "n" for one that is off; absent when neither /boot nor /lib/modules has them.
+ *             mitigations: those of /sys/devices/system/cpu/vulnerabilities but "Not affected".
+ *             smt: "on", "off", "forceoff", "notsupported". irqbalance: whether it runs; absent
+ *             when the agent may not see other users' processes. halt_poll_ns: KVM's module
+ *             parameter, absent where KVM is not loaded. iommu: whether the kernel drives one.
+ *             pcie_speed: as in sysfs, such as "8.0 GT/s PCIe"; a VF has no link of its own to tell
+ *             of. numa_node: absent when the machine tells none. What did not fit the line is
+ *             missing and named in left_out: "offloads" (of all NICs), "nics" (from the last on).
  * nic-set     {mac, address?, mtu?, up?} -> {name}
  *             Finds the one NIC with this MAC (its permanent MAC first), keeps network managers off
  *             it, sets what is given. address: "198.18.0.1/24"; replaces all addresses of its
@@ -88,10 +101,12 @@
  *             The processes start when the clock reads at_ns (0: now; at most 600 s ahead). A
  *             client that is refused or finds its server busy is tried three times. Events:
  *             process per client, then end.
- * cpu         {action: "start", period_ms, at_ns?: [..], macs?: [..]} -> {}
+ * cpu         {action: "start", period_ms, at_ns?: [..], macs?: [..], qemu?: [pids]} -> {}
  *             One sample at once, one each period, and one at each time of at_ns. macs: whose
  *             counters to read; when absent, those of cards, veths and dummies, not of the loopback
- *             or of what is stacked on other NICs. One sampler at a time. Events: sample.
+ *             or of what is stacked on other NICs. qemu: for an agent on the hypervisor itself,
+ *             QEMU processes whose threads to read, at most NP_PROTO_QEMU_MAX; one that is not
+ *             there is a "not-found" error. One sampler at a time. Events: sample.
  *             {action: "stop"} -> {samples, clamped} after a last sample
  *             clamped: how many tick counters went backwards from one sample to the next.
  * cancel      {job} -> {}
@@ -121,11 +136,24 @@
  * end         {job}: no process of the job is left.
  * sample      {now_ns, edge: bool, cpu: [[user, nice, system, irq, softirq, steal, idle, iowait]
  *              per CPU], hz, nics: [[mac, rx_bytes, tx_bytes, rx_packets, tx_packets] ..],
- *              processes: [[job, index, cpu_ns] ..]}
+ *              processes: [[job, index, cpu_ns] ..],
+ *              qemu?: [[pid, vcpu_ns, vhost_ns, iothread_ns, emulator_ns, threads, guest_ns,
+ *                       halt_poll_ns] ..]}
  *             cpu: /proc/stat ticks (hz a second) with guest time inside user and nice, as the
  *             kernel counts; null for a CPU that is offline, so that a place is the CPU's number.
  *             edge: taken for one of at_ns. nics: a NIC that is gone is left out. processes: CPU
  *             time that each live iperf process has used.
+ *             qemu: only when cpu start named processes; one that has ended, or whose pid is
+ *             another process's now, is left out. CPU time since the process began, by kind of
+ *             thread, each as of its last tick; it never goes backwards: a thread that has ended,
+ *             or changed its name, since the sampler started still counts with its last known time
+ *             where it was. vcpu_ns: threads named "CPU n/KVM" or "CPU n/TCG", guest time included.
+ *             vhost_ns: "vhost-N", both QEMU's own threads and kernel threads. iothread_ns: "IO .."
+ *             threads. emulator_ns: all others. vcpu_ns is null when no thread has such a name
+ *             (QEMU before 11 without debug-threads=on): all is in emulator_ns then. threads: how
+ *             many there are now. guest_ns: the part of vcpu_ns in the guest's code, in whole
+ *             ticks. halt_poll_ns: the part of vcpu_ns spent polling before a halt, from KVM's
+ *             debugfs; null when it cannot be read (not root, before Linux 5.8, TCG).
  */
 /* clang-format on */
 
@@ -134,6 +162,7 @@
 #define NP_PROTO_GONE_MS       30000
 #define NP_PROTO_NICS_MAX      64
 #define NP_PROTO_PORTS_MAX     64
+#define NP_PROTO_QEMU_MAX      64
 #define NP_PROTO_INTERVALS_MAX 600
 #define NP_PROTO_PORT_NAME     "org.nicpass.agent.0"
 

@@ -8,12 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/base/clock.h"
-
-/* More than starting and connecting takes: a process that has used that much since it was armed has
- * moved data. */
-#define MOVING_CPU_NS (50 * NP_NS_PER_MS)
-
 static Side
 side_new(const char *session)
 {
@@ -240,9 +234,9 @@ has_used(gconstpointer data)
 }
 
 void
-wait_moving(pid_t pid, int64_t idle_ns)
+wait_used(pid_t pid, int64_t cpu_ns)
 {
-    const Threshold threshold = {pid, idle_ns + MOVING_CPU_NS};
+    const Threshold threshold = {pid, cpu_ns};
     wait_until(has_used, &threshold, "a load's CPU time");
 }
 
@@ -257,7 +251,7 @@ load_running(Pair *pair, json_t *more)
     running.client = only_child(&pair->client);
     int64_t server_ns = process_cpu_ns(running.server), client_ns = process_cpu_ns(running.client);
     job_go(pair->client.host, running.load, 0);
-    wait_moving(running.server, server_ns);
-    wait_moving(running.client, client_ns);
+    wait_used(running.server, server_ns + MOVING_CPU_NS);
+    wait_used(running.client, client_ns + MOVING_CPU_NS);
     return running;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "lib/base/clock.h"
 #include "tests/agent/agent-client.h"
 
 /* An agent and a host that has said hello to it. */
@@ -54,8 +55,12 @@ void check_failure(const json_t *event, const char *code, const char *text);
 /* CPU time that a process has used, in ns. */
 int64_t process_cpu_ns(pid_t pid);
 
-/* Waits until the process, which had used idle_ns before its go, must have moved data. */
-void wait_moving(pid_t pid, int64_t idle_ns);
+/* Waits until it has used that much. */
+void wait_used(pid_t pid, int64_t cpu_ns);
+
+/* More than starting and connecting takes: a process that has used that much since it was armed has
+ * moved data. */
+#define MOVING_CPU_NS (50 * NP_NS_PER_MS)
 
 /* A load without end between the pair's sides, in its middle: both ends have moved data. Returns
  * once that was seen. */

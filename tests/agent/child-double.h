@@ -7,7 +7,8 @@
 
 #include "agent/child.h"
 
-/* How a helper whose command line contains the word ends. */
+/* How a helper whose command line contains the word ends. Rows of the same word take turns, from
+ * the first to the last and again. */
 typedef struct {
     const char *word; /* NULL ends the table: exit status 0, no output */
     int status;       /* -1: exec fails; -2: the watchdog kills it */

@@ -138,7 +138,12 @@ mkdir "$work/bin"
 cat >"$work/bin/nmcli" <<EOF
 #!/bin/sh
 case "\$*" in
-*show*) echo '100 (connected)' ;;
+*show*)
+    case \$(tail -n 1 "$work/said" 2>/dev/null) in
+    *'managed no') echo '10 (unmanaged)' ;;
+    *) echo '100 (connected)' ;;
+    esac
+    ;;
 *'managed yes') sleep 0.2 && echo "\$*" >>"$work/said" ;;
 *) echo "\$*" >>"$work/said" ;;
 esac

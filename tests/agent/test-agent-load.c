@@ -1,488 +1,425 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  * Copyright (C) 2026 the nicpass authors
  *
- * The agent's serve and load verbs with real iperf processes on loopback, and everything that can
- * go wrong with them.
+ * The serve and load verbs that go well, from outside, over the loopback.
  */
 #include <arpa/inet.h>
-#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/listen.h"
+#include "lib/base/clock.h"
 #include "lib/base/fd.h"
-#include "tests/agent/agent-client.h"
+#include "tests/agent/agent-load.h"
 
-#define LONG_S 30 /* a load that a test ends by other means */
-/* CPU time of one thread that takes longer than two intervals to use up. */
-#define LOADED_NS 250000000
-
+/* A load from its begin to its end, and the processes' events of both sides. */
 typedef struct {
-    Agent *agent;
-    Host *host;
-    unsigned port;
-    int64_t server, client; /* jobs */
-    pid_t server_pid;
-} Fixture;
+    int64_t from_ns, to_ns;
+    json_t *served, *loaded;
+} Outcome;
 
 static void
-setup(Fixture *fixture, gconstpointer data)
+outcome_clear(Outcome *outcome)
 {
-    fixture->agent = agent_new(NULL);
-    fixture->host = host_connect(fixture->agent);
-    fixture->port = free_port();
-    json_decref(host_hello(fixture->host, "session-1"));
+    json_decref(outcome->served);
+    json_decref(outcome->loaded);
 }
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Outcome, outcome_clear)
 
-static void
-teardown(Fixture *fixture, gconstpointer data)
+/* more: as for job_arm. */
+static Outcome
+run(Pair *pair, unsigned count, json_t *more)
 {
-    host_free(fixture->host);
-    agent_free(fixture->agent);
-}
-
-static json_t *
-serve_fields(unsigned port)
-{
-    return json_pack("{s:[i], s:i}", "ports", (int) port, "watchdog_ms", WAIT_MS);
-}
-
-static json_t *
-arm_fields(unsigned port, int seconds)
-{
-    return json_pack("{s:s, s:s, s:[i], s:i, s:i, s:i}", "action", "arm", "target", "127.0.0.1",
-                     "ports", (int) port, "seconds", seconds, "interval_ms", 100, "watchdog_ms",
-                     WAIT_MS);
-}
-
-static void
-assert_ok(Host *host, int64_t id)
-{
-    g_autoptr(json_t) message = host_reply(host, id);
-    const char *text = np_json_string(json_object_get(message, "error"), "text", NULL);
-    g_assert_cmpstr(text, ==, NULL);
-}
-
-static int64_t
-begin(Host *host, NpVerb verb, json_t *fields)
-{
-    int64_t id = host_send(host, verb, fields);
-    assert_ok(host, id);
-    return id;
-}
-
-static void
-go(Host *host, int64_t job)
-{
-    json_decref(
-        host_ok(host, NP_VERB_LOAD,
-                json_pack("{s:s, s:I, s:i}", "action", "go", "job", (json_int_t) job, "at_ns", 0)));
-}
-
-static void
-serve(Fixture *fixture)
-{
-    fixture->server = begin(fixture->host, NP_VERB_SERVE, serve_fields(fixture->port));
-    g_autoptr(GArray) children = agent_children(fixture->agent->pid);
-    g_assert_cmpuint(children->len, ==, 1);
-    fixture->server_pid = g_array_index(children, pid_t, 0);
-}
-
-static void
-arm(Fixture *fixture, int seconds)
-{
-    fixture->client = begin(fixture->host, NP_VERB_LOAD, arm_fields(fixture->port, seconds));
-}
-
-/* The process event of a job; other jobs' are kept. */
-static json_t *
-process_of(Host *host, int64_t job)
-{
-    GQueue others = G_QUEUE_INIT;
-    json_t *event;
-    while (np_json_int(event = host_event(host, "process"), "job", 0) != job)
-        g_queue_push_tail(&others, event);
-    while ((others.length))
-        g_queue_push_head(&host->messages, g_queue_pop_tail(&others));
-    return event;
-}
-
-static void
-await_ends(Host *host, unsigned count)
-{
-    while (count-- > 0)
-        json_decref(host_event(host, "end"));
-}
-
-/* Waits for samples until some process of the job has used CPU time: it has moved data for a while.
- */
-static void
-await_load(Host *host, int64_t job)
-{
-    bool loaded = false;
-    json_decref(
-        host_ok(host, NP_VERB_CPU, json_pack("{s:s, s:i}", "action", "start", "period_ms", 100)));
-    while (!loaded) {
-        g_autoptr(json_t) sample = host_event(host, "sample");
-        size_t index;
-        json_t *row;
-        json_array_foreach(json_object_get(sample, "processes"), index, row)
-        {
-            loaded |= json_integer_value(json_array_get(row, 0)) == job &&
-                      json_integer_value(json_array_get(row, 2)) > LOADED_NS;
-        }
+    g_autoptr(json_t) ports = free_ports(count);
+    int64_t serve = job_serve(pair->server.host, ports, json_pack("{s:i}", "interval_ms", 100));
+    int64_t load = job_arm(pair->client.host, ports, more);
+    Outcome outcome = {.from_ns = np_clock_ns()};
+    job_go(pair->client.host, load, 0);
+    outcome.loaded = job_events(pair->client.host, load, count);
+    outcome.served = job_events(pair->server.host, serve, count);
+    outcome.to_ns = np_clock_ns();
+    for (unsigned i = 0; i < count; i++) {
+        check_process(json_array_get(outcome.loaded, i), outcome.from_ns, outcome.to_ns);
+        check_process(json_array_get(outcome.served, i), outcome.from_ns, outcome.to_ns);
     }
-    json_decref(host_ok(host, NP_VERB_CPU, json_pack("{s:s}", "action", "stop")));
+    return outcome;
 }
 
-static size_t
-interval_count(const json_t *process)
+static const json_t *
+client(const Outcome *outcome)
 {
-    return json_array_size(json_object_get(json_object_get(process, "intervals"), "bytes"));
+    return json_array_get(outcome->loaded, 0);
 }
 
-/* The columns are of one length, the intervals join without gaps, their bytes add up. */
-static void
-check_intervals(const json_t *process)
+static const json_t *
+server(const Outcome *outcome)
 {
-    const json_t *intervals = json_object_get(process, "intervals");
-    const json_t *start = json_object_get(intervals, "start_us");
-    const json_t *end = json_object_get(intervals, "end_us");
-    const json_t *bytes = json_object_get(intervals, "bytes");
-    int64_t sum = 0;
-    g_assert_cmpuint(json_array_size(start), ==, json_array_size(bytes));
-    g_assert_cmpuint(json_array_size(end), ==, json_array_size(bytes));
-    for (size_t i = 0; i < json_array_size(bytes); i++) {
-        int64_t from = json_integer_value(json_array_get(start, i));
-        if (i > 0)
-            g_assert_cmpint(from, ==, json_integer_value(json_array_get(end, i - 1)));
-        g_assert_cmpint(json_integer_value(json_array_get(end, i)), >, from);
-        sum += json_integer_value(json_array_get(bytes, i));
-    }
-    g_assert_cmpint(np_json_int(process, "bytes", 0), ==, sum);
+    return json_array_get(outcome->served, 0);
 }
 
-static void
-test_a_load_is_told_from_both_ends(Fixture *fixture, gconstpointer data)
+static const json_t *
+column(const json_t *event, const char *name)
 {
-    serve(fixture);
-    arm(fixture, 1);
-    int64_t asked_ns = 0;
-    g_autoptr(json_t) hello = host_hello(fixture->host, "session-1");
-    asked_ns = np_json_int(hello, "now_ns", 0) + 100000000;
-    json_decref(host_ok(fixture->host, NP_VERB_LOAD,
-                        json_pack("{s:s, s:I, s:I}", "action", "go", "job",
-                                  (json_int_t) fixture->client, "at_ns", (json_int_t) asked_ns)));
-    g_autoptr(json_t) client = process_of(fixture->host, fixture->client);
-    g_autoptr(json_t) server = process_of(fixture->host, fixture->server);
-    await_ends(fixture->host, 2);
-    const json_t *ends[] = {client, server};
-    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) {
-        g_assert_true(np_json_bool(ends[i], "ok", false));
-        check_intervals(ends[i]);
-        g_assert_cmpint(np_json_int(ends[i], "bytes", 0), >, 0);
-        g_assert_cmpint(np_json_int(ends[i], "start_ns", 0), >=, asked_ns);
-        g_assert_cmpint(np_json_int(ends[i], "tries", 0), ==, 1);
-        g_assert_cmpint(np_json_int(ends[i], "port", 0), ==, fixture->port);
-        g_assert_cmpstr(np_json_string(ends[i], "protocol", ""), ==, "tcp");
-        g_assert_cmpint(np_json_int(ends[i], "user_us", 0) + np_json_int(ends[i], "system_us", 0),
-                        >, 0);
-        g_assert_null(json_object_get(ends[i], "error"));
-    }
-    g_assert_nonnull(json_object_get(json_object_get(client, "intervals"), "retransmits"));
-    g_assert_cmpuint(interval_count(client), >=, 9);
-    g_assert_cmpint(np_json_int(server, "pid", 0), ==, fixture->server_pid);
+    return json_object_get(json_object_get(event, "intervals"), name);
+}
+
+static bool
+listened_on(const json_t *ports, size_t i)
+{
+    NpPorts listening;
+    g_assert_true(np_listen_scan(&listening, NULL));
+    return np_ports_has(&listening, (unsigned) json_integer_value(json_array_get(ports, i)));
 }
 
 static void
-test_reverse_udp_streams_and_omit_are_told(Fixture *fixture, gconstpointer data)
+test_serve_answers_once_every_port_listens(void)
 {
-    serve(fixture);
-    json_t *fields = arm_fields(fixture->port, 1);
-    g_autoptr(json_t) more =
-        json_pack("{s:s, s:I, s:i, s:i, s:b, s:[i], s:i}", "protocol", "udp", "rate_bps",
-                  (json_int_t) 80000000, "streams", 2, "omit", 1, "reverse", 1, "cpus", 0,
-                  "source_port", 20000 + (int) (fixture->port % 10000));
-    json_object_update(fields, more);
-    fixture->client = begin(fixture->host, NP_VERB_LOAD, fields);
-    go(fixture->host, fixture->client);
-    g_autoptr(json_t) client = process_of(fixture->host, fixture->client);
-    g_autoptr(json_t) server = process_of(fixture->host, fixture->server);
-    g_assert_true(np_json_bool(client, "ok", false));
-    g_assert_true(np_json_bool(server, "ok", false));
-    check_intervals(client);
-    g_assert_cmpstr(np_json_string(client, "protocol", ""), ==, "udp");
-    g_assert_cmpint(np_json_int(client, "streams", 0), ==, 2);
-    const json_t *intervals = json_object_get(client, "intervals");
-    g_assert_nonnull(json_object_get(intervals, "lost")); /* this end receives */
-    g_assert_nonnull(json_object_get(intervals, "packets"));
-    /* What was omitted is not there, but counts in the times. */
-    g_assert_cmpint(json_integer_value(json_array_get(json_object_get(intervals, "start_us"), 0)),
-                    >=, 1000000);
-    /* The rate is the process's, not the stream's: 10 MB of 1 s, with room for bursts. */
-    g_assert_cmpint(np_json_int(client, "bytes", 0), <, 15000000);
+    g_autoptr(Pair) pair = pair_new();
+    g_autoptr(json_t) ports = free_ports(8);
+    job_serve(pair->server.host, ports, NULL);
+    for (size_t i = 0; i < json_array_size(ports); i++)
+        g_assert_true(listened_on(ports, i));
+    g_autoptr(GArray) children = agent_children(pair->server.agent->pid);
+    g_assert_cmpuint(children->len, ==, 8);
 }
 
 static void
-test_a_load_outlives_a_lost_host_of_the_same_session(Fixture *fixture, gconstpointer data)
+test_a_process_can_be_recognised(void)
 {
-    serve(fixture);
-    arm(fixture, 1);
-    go(fixture->host, fixture->client);
-    host_free(fixture->host);
-    fixture->host = host_connect(fixture->agent);
-    json_decref(host_hello(fixture->host, "session-1"));
-    g_autoptr(json_t) client = process_of(fixture->host, fixture->client);
-    g_autoptr(json_t) server = process_of(fixture->host, fixture->server);
-    g_assert_true(np_json_bool(client, "ok", false));
-    g_assert_true(np_json_bool(server, "ok", false));
-    await_ends(fixture->host, 2);
+    g_autoptr(Pair) pair = pair_new();
+    g_autoptr(json_t) ports = free_ports(1);
+    job_serve(pair->server.host, ports, NULL);
+    g_autofree char *dir = g_strdup_printf("/proc/%d/", only_child(&pair->server));
+    g_autofree char *comm = g_strconcat(dir, "comm", NULL);
+    g_autofree char *cmdline = g_strconcat(dir, "cmdline", NULL);
+    g_autofree char *name = np_file_read_line(comm), *command = np_file_read_line(cmdline);
+    g_assert_cmpstr(name, ==, "nicpass-iperf");
+    g_assert_cmpstr(command, ==, "nicpass-iperf"); /* its first word */
 }
 
-static void
-test_a_new_session_ends_the_old_ones_load_first(Fixture *fixture, gconstpointer data)
+/* Listens on a port of the loopback. */
+static int
+occupy(unsigned port)
 {
-    serve(fixture);
-    arm(fixture, LONG_S);
-    go(fixture->host, fixture->client);
-    await_load(fixture->host, fixture->client);
-    host_free(fixture->host);
-    fixture->host = host_connect(fixture->agent);
-    json_decref(host_hello(fixture->host, "session-2"));
-    g_autoptr(GArray) children = agent_children(fixture->agent->pid);
-    g_assert_cmpuint(children->len, ==, 0);
-    serve(fixture); /* on the same port, at once */
-    json_decref(host_ok(fixture->host, NP_VERB_BYE, NULL));
-    g_autoptr(GArray) after = agent_children(fixture->agent->pid);
-    g_assert_cmpuint(after->len, ==, 0);
-}
-
-static void
-test_a_killed_client_is_told_by_both_ends(Fixture *fixture, gconstpointer data)
-{
-    serve(fixture);
-    arm(fixture, LONG_S);
-    go(fixture->host, fixture->client);
-    await_load(fixture->host, fixture->client);
-    g_autoptr(GArray) children = agent_children(fixture->agent->pid);
-    g_assert_cmpuint(children->len, ==, 2);
-    kill(g_array_index(children, pid_t, 1), SIGKILL);
-    g_autoptr(json_t) client = process_of(fixture->host, fixture->client);
-    g_assert_nonnull(strstr(error_text(client, "failed"), "killed by signal 9"));
-    g_autoptr(json_t) server = process_of(fixture->host, fixture->server);
-    g_assert_false(np_json_bool(server, "ok", true));
-    g_assert_nonnull(strstr(error_text(server, "protocol"), "client"));
-    await_ends(fixture->host, 2);
-}
-
-static void
-test_a_killed_server_leaves_its_client_a_cause_and_its_intervals(Fixture *fixture,
-                                                                 gconstpointer data)
-{
-    serve(fixture);
-    arm(fixture, LONG_S);
-    go(fixture->host, fixture->client);
-    await_load(fixture->host, fixture->client);
-    kill(fixture->server_pid, SIGKILL);
-    g_autoptr(json_t) client = process_of(fixture->host, fixture->client);
-    g_assert_nonnull(strstr(error_text(client, "protocol"), "went away"));
-    g_assert_cmpuint(interval_count(client), >, 0);
-    check_intervals(client);
-    await_ends(fixture->host, 2);
-}
-
-static void
-test_a_frozen_server_ends_by_the_watchdog(Fixture *fixture, gconstpointer data)
-{
-    serve(fixture);
-    json_t *fields = arm_fields(fixture->port, 1);
-    json_object_set_new(fields, "watchdog_ms", json_integer(1500));
-    fixture->client = begin(fixture->host, NP_VERB_LOAD, fields);
-    kill(fixture->server_pid, SIGSTOP);
-    go(fixture->host, fixture->client);
-    g_autoptr(json_t) client = process_of(fixture->host, fixture->client);
-    g_assert_nonnull(strstr(error_text(client, "timeout"), "watchdog"));
-    json_decref(host_ok(fixture->host, NP_VERB_CANCEL,
-                        json_pack("{s:I}", "job", (json_int_t) fixture->server)));
-    g_autoptr(json_t) server = process_of(fixture->host, fixture->server);
-    g_assert_nonnull(error_text(server, "interrupted"));
-    await_ends(fixture->host, 2);
-}
-
-static void
-test_no_server_is_refused_after_three_tries(Fixture *fixture, gconstpointer data)
-{
-    arm(fixture, 1);
-    go(fixture->host, fixture->client);
-    g_autoptr(json_t) client = process_of(fixture->host, fixture->client);
-    g_assert_nonnull(strstr(error_text(client, "not-found"), "Connection refused"));
-    g_assert_cmpint(np_json_int(client, "tries", 0), ==, 3);
-    g_assert_null(json_object_get(client, "start_ns"));
-    await_ends(fixture->host, 1);
-}
-
-static void
-test_a_server_that_serves_another_is_busy_after_three_tries(Fixture *fixture, gconstpointer data)
-{
-    serve(fixture);
-    arm(fixture, LONG_S);
-    go(fixture->host, fixture->client);
-    await_load(fixture->host, fixture->client);
-    json_t *fields = arm_fields(fixture->port, 1);
-    json_object_set_new(fields, "target", json_string("127.0.0.2")); /* the same server */
-    int64_t second = begin(fixture->host, NP_VERB_LOAD, fields);
-    go(fixture->host, second);
-    g_autoptr(json_t) process = process_of(fixture->host, second);
-    g_assert_nonnull(error_text(process, "busy"));
-    g_assert_cmpint(np_json_int(process, "tries", 0), ==, 3);
-    g_autoptr(GArray) children = agent_children(fixture->agent->pid);
-    g_assert_cmpuint(children->len, ==, 2); /* the first pair goes on */
-}
-
-static void
-test_ports_in_use_are_named(Fixture *fixture, gconstpointer data)
-{
-    serve(fixture);
-    g_autofree char *name = g_strdup_printf("port %u", fixture->port);
-    g_autofree char *ours =
-        host_error(fixture->host, NP_VERB_SERVE, serve_fields(fixture->port), "busy");
-    g_assert_nonnull(strstr(ours, name));
-    g_assert_nonnull(strstr(ours, "job"));
-    np_autofd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    socklen_t size = sizeof(address);
+    const struct sockaddr_in address = {.sin_family = AF_INET,
+                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                        .sin_port = htons((uint16_t) port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     g_assert_cmpint(bind(fd, (const struct sockaddr *) &address, sizeof(address)), ==, 0);
     g_assert_cmpint(listen(fd, 1), ==, 0);
-    g_assert_cmpint(getsockname(fd, (struct sockaddr *) &address, &size), ==, 0);
-    g_autofree char *theirs =
-        host_error(fixture->host, NP_VERB_SERVE, serve_fields(ntohs(address.sin_port)), "busy");
-    g_assert_nonnull(strstr(theirs, "another program"));
-    arm(fixture, 1);
-    g_autofree char *twice =
-        host_error(fixture->host, NP_VERB_LOAD, arm_fields(fixture->port, 1), "busy");
-    g_assert_nonnull(strstr(twice, name));
+    return fd;
 }
 
 static void
-test_requests_that_cannot_work_are_refused(Fixture *fixture, gconstpointer data)
+test_a_port_in_use_is_busy_and_named(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    Host *host = pair->server.host;
+    g_autoptr(json_t) ports = free_ports(2);
+    unsigned taken = (unsigned) json_integer_value(json_array_get(ports, 1));
+    np_autofd int listener = occupy(taken);
+    g_autofree char *name = g_strdup_printf("port %u ", taken);
+    g_autofree char *text =
+        host_error(host, NP_VERB_SERVE,
+                   json_pack("{s:O, s:i}", "ports", ports, "watchdog_ms", WAIT_MS), "busy");
+    g_assert_nonnull(strstr(text, name));
+    g_autoptr(GArray) children = agent_children(pair->server.agent->pid);
+    g_assert_cmpuint(children->len, ==, 0);
+    g_assert_false(listened_on(ports, 0));
+    np_fd_clear(&listener);
+    job_serve(host, ports, NULL);
+    g_autofree char *again = host_error(
+        host, NP_VERB_SERVE, json_pack("{s:[i], s:i}", "ports", taken, "watchdog_ms", 1), "busy");
+    g_assert_nonnull(strstr(again, name));
+}
+
+static void
+test_both_sides_tell_what_they_moved(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    g_auto(Outcome) outcome = run(pair, 1, NULL);
+    g_assert_cmpstr(np_json_string(client(&outcome), "protocol", NULL), ==, "tcp");
+    g_assert_nonnull(np_json_string(client(&outcome), "congestion", NULL));
+    g_assert_cmpint(np_json_int(client(&outcome), "retransmits", -1), >=, 0);
+    g_assert_nonnull(column(client(&outcome), "retransmits"));
+    g_assert_null(column(server(&outcome), "retransmits")); /* only who sends knows */
+    g_assert_cmpint(np_json_int(client(&outcome), "mss", 0), >, 0);
+    /* What has arrived was sent, and the rate was kept. */
+    int64_t sent = np_json_int(client(&outcome), "bytes", 0);
+    g_assert_cmpint(np_json_int(server(&outcome), "bytes", 0), <=, sent);
+    g_assert_cmpint(sent, <, 2 * 100000000 / 8);
+}
+
+static void
+test_reverse_lets_the_server_send(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    g_auto(Outcome) outcome = run(pair, 1, json_pack("{s:b}", "reverse", 1));
+    g_assert_null(column(client(&outcome), "retransmits"));
+    g_assert_nonnull(column(server(&outcome), "retransmits"));
+    g_assert_cmpint(np_json_int(client(&outcome), "bytes", 0), <=,
+                    np_json_int(server(&outcome), "bytes", 0));
+}
+
+static void
+test_udp_counts_packets_at_its_rate(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    g_auto(Outcome) outcome =
+        run(pair, 1, json_pack("{s:s, s:i}", "protocol", "udp", "rate_bps", 20000000));
+    g_assert_cmpstr(np_json_string(client(&outcome), "protocol", NULL), ==, "udp");
+    g_assert_cmpstr(np_json_string(server(&outcome), "protocol", NULL), ==, "udp");
+    g_assert_null(json_object_get(client(&outcome), "congestion"));
+    g_assert_nonnull(column(server(&outcome), "packets"));
+    g_assert_nonnull(column(server(&outcome), "lost"));
+    g_assert_cmpint(np_json_int(client(&outcome), "bytes", 0), <, 2 * 20000000 / 8);
+    g_autofree char *text =
+        host_error(pair->client.host, NP_VERB_LOAD,
+                   json_pack("{s:s, s:s, s:[i], s:i, s:i, s:i, s:s}", "action", "arm", "target",
+                             "127.0.0.1", "ports", 5201, "seconds", 1, "interval_ms", 100,
+                             "watchdog_ms", 1, "protocol", "udp"),
+                   "config");
+    g_assert_nonnull(strstr(text, "rate_bps"));
+}
+
+/* The rate is a process's, however many streams share it. */
+static void
+test_several_ports_and_streams(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    g_auto(Outcome) outcome =
+        run(pair, 3, json_pack("{s:i, s:i}", "streams", 4, "rate_bps", 40000000));
+    for (size_t i = 0; i < 3; i++) {
+        const json_t *event = json_array_get(outcome.loaded, i);
+        g_assert_cmpint(np_json_int(event, "streams", 0), ==, 4);
+        g_assert_cmpint(np_json_int(event, "port", 0), ==,
+                        np_json_int(json_array_get(outcome.served, i), "port", -1));
+        g_assert_cmpint(np_json_int(event, "bytes", 0), <, 2 * 40000000 / 8);
+        for (size_t j = 0; j < i; j++)
+            g_assert_cmpint(np_json_int(event, "pid", 0), !=,
+                            np_json_int(json_array_get(outcome.loaded, j), "pid", 0));
+    }
+}
+
+/* omit's seconds are in no interval, but in the clock from start_ns. */
+static void
+test_omitted_seconds_are_left_out(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    g_auto(Outcome) outcome = run(pair, 1, json_pack("{s:i}", "omit", 1));
+    const json_t *start_us = column(client(&outcome), "start_us");
+    g_assert_cmpint(json_integer_value(json_array_get(start_us, 0)), >=, 900000);
+    const json_t *end_us = column(client(&outcome), "end_us");
+    g_assert_cmpint(json_integer_value(json_array_get(end_us, json_array_size(end_us) - 1)), >=,
+                    1900000);
+}
+
+static void
+test_zerocopy_moves_data(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    g_auto(Outcome) outcome = run(pair, 1, json_pack("{s:b}", "zerocopy", 1));
+    g_assert_cmpstr(np_json_string(client(&outcome), "protocol", NULL), ==, "tcp");
+}
+
+static void
+test_congestion_is_what_was_asked(void)
+{
+    g_autofree char *line =
+        np_file_read_line("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    g_auto(GStrv) names = g_strsplit(line, " ", -1);
+    const char *name = g_strv_contains((const char *const *) names, "cubic") ? "cubic" : names[0];
+    g_autoptr(Pair) pair = pair_new();
+    g_auto(Outcome) outcome = run(pair, 1, json_pack("{s:s}", "congestion", name));
+    g_assert_cmpstr(np_json_string(client(&outcome), "congestion", NULL), ==, name);
+}
+
+static void
+test_unknown_congestion_is_an_error_that_names_it(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    g_autoptr(json_t) ports = free_ports(1);
+    job_serve(pair->server.host, ports, NULL);
+    int64_t load =
+        job_send_arm(pair->client.host, ports, json_pack("{s:s}", "congestion", "qubic"));
+    g_autoptr(json_t) reply = host_reply(pair->client.host, load);
+    g_assert_nonnull(strstr(error_text(reply, "unsupported"), "'qubic'"));
+}
+
+static void
+test_a_time_ahead_is_waited_for(void)
+{
+    g_autoptr(Pair) pair = pair_new();
+    g_autoptr(json_t) ports = free_ports(1);
+    int64_t serve = job_serve(pair->server.host, ports, NULL);
+    int64_t load = job_arm(pair->client.host, ports, NULL);
+    int64_t at_ns = np_clock_ns() + 300 * NP_NS_PER_MS;
+    job_go(pair->client.host, load, at_ns);
+    g_autoptr(json_t) loaded = job_event(pair->client.host, load);
+    g_autoptr(json_t) served = job_event(pair->server.host, serve);
+    check_process(loaded, at_ns, np_clock_ns());
+    check_process(served, at_ns, np_clock_ns());
+}
+
+static void
+test_loads_that_cannot_work_are_refused(void)
 {
     static const struct {
-        const char *fields, *part;
+        const char *more, *part;
     } rows[] = {
         {"{\"target\":\"localhost\"}", "localhost"},
         {"{\"protocol\":\"xyz\"}", "xyz"},
-        {"{\"protocol\":\"udp\"}", "rate_bps"},
+        {"{\"protocol\":\"udp\",\"rate_bps\":0}", "rate_bps"},
         {"{\"source_port\":65535,\"streams\":2}", "source_port"},
-        {"{\"seconds\":86400,\"interval_ms\":100}", "interval_ms"},
+        {"{\"seconds\":86400}", "interval_ms"},
         {"{\"ports\":[7001,7001]}", "7001"},
     };
+    g_autoptr(Pair) pair = pair_new();
+    Host *host = pair->client.host;
+    g_autoptr(json_t) ports = free_ports(1);
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        json_t *fields = arm_fields(fixture->port, 1);
-        g_autoptr(json_t) more = json_loads(rows[i].fields, 0, NULL);
-        json_object_update(fields, more);
-        g_autofree char *text = host_error(fixture->host, NP_VERB_LOAD, fields, "config");
-        g_test_message("%s", text);
-        g_assert_nonnull(strstr(text, rows[i].part));
+        int64_t load = job_send_arm(host, ports, json_loads(rows[i].more, 0, NULL));
+        g_autoptr(json_t) reply = host_reply(host, load);
+        g_assert_nonnull(strstr(error_text(reply, "config"), rows[i].part));
     }
-    json_t *fields = arm_fields(fixture->port, 1);
-    json_object_set_new(fields, "cpus", json_pack("[i]", 8191));
-    g_autoptr(json_t) message =
-        host_reply(fixture->host, host_send(fixture->host, NP_VERB_LOAD, fields));
-    g_assert_nonnull(json_object_get(message, "error"));
-    g_autoptr(GArray) children = agent_children(fixture->agent->pid);
-    g_assert_cmpuint(children->len, ==, 0);
+    job_arm(host, ports, NULL);
+    int64_t again = job_send_arm(host, ports, NULL);
+    g_autoptr(json_t) reply = host_reply(host, again);
+    g_assert_nonnull(strstr(error_text(reply, "busy"), "is used by job"));
 }
 
 static void
-test_go_needs_an_armed_load(Fixture *fixture, gconstpointer data)
+test_a_go_is_refused_where_it_makes_no_sense(void)
 {
-    Host *host = fixture->host;
-    host_refused(host, NP_VERB_LOAD,
-                 json_pack("{s:s, s:i, s:i}", "action", "go", "job", 4711, "at_ns", 0),
-                 "not-found");
-    serve(fixture);
-    host_refused(host, NP_VERB_LOAD,
-                 json_pack("{s:s, s:I, s:i}", "action", "go", "job", (json_int_t) fixture->server,
-                           "at_ns", 0),
-                 "protocol");
-    arm(fixture, LONG_S);
-    host_refused(host, NP_VERB_LOAD,
-                 json_pack("{s:s, s:I, s:I}", "action", "go", "job", (json_int_t) fixture->client,
-                           "at_ns", (json_int_t) INT64_MAX),
-                 "config");
-    go(host, fixture->client);
-    host_refused(host, NP_VERB_LOAD,
-                 json_pack("{s:s, s:I, s:i}", "action", "go", "job", (json_int_t) fixture->client,
-                           "at_ns", 0),
-                 "protocol");
-}
-
-static void
-test_a_cancelled_load_says_so(Fixture *fixture, gconstpointer data)
-{
-    serve(fixture);
-    arm(fixture, LONG_S);
-    json_decref(host_ok(fixture->host, NP_VERB_CANCEL,
-                        json_pack("{s:I}", "job", (json_int_t) fixture->client)));
-    g_autoptr(json_t) client = process_of(fixture->host, fixture->client);
-    g_assert_nonnull(error_text(client, "interrupted"));
-    g_assert_cmpuint(interval_count(client), ==, 0);
-    await_ends(fixture->host, 1);
-}
-
-/* The agent's end, and whether its children are gone with it. */
-static void
-end_agent(Fixture *fixture, int signal_number)
-{
-    serve(fixture);
-    arm(fixture, LONG_S);
-    go(fixture->host, fixture->client);
-    await_load(fixture->host, fixture->client);
-    g_autoptr(GArray) children = agent_children(fixture->agent->pid);
-    int ends[2];
-    g_assert_cmpuint(children->len, ==, G_N_ELEMENTS(ends));
-    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
-        ends[i] = process_open(g_array_index(children, pid_t, i));
-    kill(fixture->agent->pid, signal_number);
-    int status = agent_wait(fixture->agent);
-    if (signal_number == SIGKILL) {
-        g_assert_true(WIFSIGNALED(status));
-    } else {
-        g_assert_cmpint(status, ==, 0);
-        for (size_t i = 0; i < G_N_ELEMENTS(ends); i++) { /* they were reaped before it ended */
-            struct pollfd state = {.fd = ends[i], .events = POLLIN};
-            g_assert_cmpint(poll(&state, 1, 0), ==, 1);
-        }
+    g_autoptr(Pair) pair = pair_new();
+    Host *host = pair->client.host;
+    g_autoptr(json_t) ports = free_ports(1);
+    int64_t serve = job_serve(host, ports, NULL), load = job_arm(host, ports, NULL);
+    const struct {
+        int64_t job, at_ns;
+        const char *code, *text;
+    } rows[] = {
+        {4711, 0, "not-found", "4711"},
+        {serve, 0, "protocol", "serves"},
+        {load, np_clock_ns() + 700 * NP_NS_PER_S, "config", "600"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree char *text =
+            host_error(host, NP_VERB_LOAD,
+                       json_pack("{s:s, s:I, s:I}", "action", "go", "job", (json_int_t) rows[i].job,
+                                 "at_ns", (json_int_t) rows[i].at_ns),
+                       rows[i].code);
+        g_assert_nonnull(strstr(text, rows[i].text));
     }
-    for (size_t i = 0; i < G_N_ELEMENTS(ends); i++)
-        process_wait(ends[i]);
+    job_go(host, load, 0);
+    g_autofree char *twice = host_error(
+        host, NP_VERB_LOAD,
+        json_pack("{s:s, s:I, s:i}", "action", "go", "job", (json_int_t) load, "at_ns", 0),
+        "protocol");
+    g_assert_nonnull(strstr(twice, "already"));
 }
 
 static void
-test_sigterm_during_a_load_leaves_no_process(Fixture *fixture, gconstpointer data)
+test_two_jobs_at_once(void)
 {
-    end_agent(fixture, SIGTERM);
+    g_autoptr(Pair) pair = pair_new();
+    Host *server_host = pair->server.host, *client_host = pair->client.host;
+    g_autoptr(json_t) all = free_ports(2);
+    int64_t serve[2], load[2], from_ns = np_clock_ns();
+    for (size_t i = 0; i < 2; i++) {
+        g_autoptr(json_t) ports = json_pack("[O]", json_array_get(all, i));
+        serve[i] = job_serve(server_host, ports, NULL);
+        load[i] = job_arm(client_host, ports, NULL);
+    }
+    for (size_t i = 0; i < 2; i++)
+        job_go(client_host, load[i], 0);
+    for (size_t i = 2; i-- > 0;) { /* the later one's end is looked for first */
+        g_autoptr(json_t) loaded = job_event(client_host, load[i]);
+        g_autoptr(json_t) served = job_event(server_host, serve[i]);
+        check_process(loaded, from_ns, np_clock_ns());
+        check_process(served, from_ns, np_clock_ns());
+        g_assert_true(json_equal(json_object_get(loaded, "port"), json_array_get(all, i)));
+    }
+}
+
+/* The CPU that child i of the agent is bound to. */
+static int
+bound_to(pid_t pid)
+{
+    cpu_set_t set;
+    g_assert_cmpint(sched_getaffinity(pid, sizeof(set), &set), ==, 0);
+    g_assert_cmpint(CPU_COUNT(&set), ==, 1);
+    int cpu = 0;
+    while (!CPU_ISSET((size_t) cpu, &set))
+        cpu++;
+    return cpu;
 }
 
 static void
-test_sigint_during_a_load_leaves_no_process(Fixture *fixture, gconstpointer data)
+test_processes_are_bound_to_the_cpus_in_turn(void)
 {
-    end_agent(fixture, SIGINT);
+    cpu_set_t ours;
+    g_assert_cmpint(sched_getaffinity(0, sizeof(ours), &ours), ==, 0);
+    int first = 0, last = CPU_SETSIZE - 1;
+    while (!CPU_ISSET((size_t) first, &ours))
+        first++;
+    while (!CPU_ISSET((size_t) last, &ours))
+        last--;
+    g_autoptr(Pair) pair = pair_new();
+    g_autoptr(json_t) ports = free_ports(3);
+    job_arm(pair->client.host, ports, json_pack("{s:[i,i]}", "cpus", last, first));
+    g_autoptr(GArray) children = agent_children(pair->client.agent->pid);
+    const int wanted[] = {last, first, last};
+    g_assert_cmpuint(children->len, ==, G_N_ELEMENTS(wanted));
+    for (guint i = 0; i < children->len; i++)
+        g_assert_cmpint(bound_to(g_array_index(children, pid_t, i)), ==, wanted[i]);
+    int64_t missing = job_send_arm(pair->client.host, ports,
+                                   json_pack("{s:s, s:[i]}", "target", "127.0.0.2", "cpus", 8191));
+    g_autoptr(json_t) reply = host_reply(pair->client.host, missing);
+    g_assert_nonnull(strstr(error_text(reply, "unsupported"), "8191"));
 }
 
-static void
-test_a_killed_agent_leaves_no_process(Fixture *fixture, gconstpointer data)
+typedef struct {
+    unsigned from, to;
+} Connection;
+
+/* Whether there is such a connection, in whatever state. */
+static bool
+connection_is_there(gconstpointer data)
 {
-    end_agent(fixture, SIGKILL);
+    const Connection *wanted = data;
+    g_autofree char *text = NULL;
+    g_assert_true(np_file_read("/proc/net/tcp", 64 * 1024 * 1024, &text, NULL, NULL));
+    g_autofree char *line =
+        g_strdup_printf(" 0100007F:%04X 0100007F:%04X ", wanted->from, wanted->to);
+    return strstr(text, line) != NULL;
 }
 
+/* Process i's streams come from source_port + i * streams on. */
 static void
-add(const char *name, void (*test)(Fixture *fixture, gconstpointer data))
+test_source_ports_are_bound(void)
 {
-    g_autofree char *path = g_strconcat("/load/", name, NULL);
-    g_test_add(path, Fixture, NULL, setup, test, teardown);
+    g_autoptr(Pair) pair = pair_new();
+    g_autoptr(json_t) ports = free_ports(2);
+    unsigned source = free_port();
+    int64_t serve = job_serve(pair->server.host, ports, NULL);
+    int64_t load = job_arm(pair->client.host, ports, json_pack("{s:i}", "source_port", source));
+    int64_t from_ns = np_clock_ns();
+    job_go(pair->client.host, load, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        const Connection wanted = {source + i,
+                                   (unsigned) json_integer_value(json_array_get(ports, i))};
+        wait_until(connection_is_there, &wanted, "a connection from the source port");
+    }
+    g_autoptr(json_t) loaded = job_events(pair->client.host, load, 2);
+    g_autoptr(json_t) served = job_events(pair->server.host, serve, 2);
+    for (size_t i = 0; i < 2; i++) {
+        check_process(json_array_get(loaded, i), from_ns, np_clock_ns());
+        check_process(json_array_get(served, i), from_ns, np_clock_ns());
+    }
 }
 
 int
@@ -490,25 +427,27 @@ main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
     g_test_init(&argc, &argv, NULL);
-    add("a-load-is-told-from-both-ends", test_a_load_is_told_from_both_ends);
-    add("reverse-udp-streams-and-omit-are-told", test_reverse_udp_streams_and_omit_are_told);
-    add("a-load-outlives-a-lost-host-of-the-same-session",
-        test_a_load_outlives_a_lost_host_of_the_same_session);
-    add("a-new-session-ends-the-old-ones-load-first",
-        test_a_new_session_ends_the_old_ones_load_first);
-    add("a-killed-client-is-told-by-both-ends", test_a_killed_client_is_told_by_both_ends);
-    add("a-killed-server-leaves-its-client-a-cause-and-its-intervals",
-        test_a_killed_server_leaves_its_client_a_cause_and_its_intervals);
-    add("a-frozen-server-ends-by-the-watchdog", test_a_frozen_server_ends_by_the_watchdog);
-    add("no-server-is-refused-after-three-tries", test_no_server_is_refused_after_three_tries);
-    add("a-server-that-serves-another-is-busy-after-three-tries",
-        test_a_server_that_serves_another_is_busy_after_three_tries);
-    add("ports-in-use-are-named", test_ports_in_use_are_named);
-    add("requests-that-cannot-work-are-refused", test_requests_that_cannot_work_are_refused);
-    add("go-needs-an-armed-load", test_go_needs_an_armed_load);
-    add("a-cancelled-load-says-so", test_a_cancelled_load_says_so);
-    add("sigterm-during-a-load-leaves-no-process", test_sigterm_during_a_load_leaves_no_process);
-    add("sigint-during-a-load-leaves-no-process", test_sigint_during_a_load_leaves_no_process);
-    add("a-killed-agent-leaves-no-process", test_a_killed_agent_leaves_no_process);
+    g_test_add_func("/load/serve-answers-once-every-port-listens",
+                    test_serve_answers_once_every_port_listens);
+    g_test_add_func("/load/a-process-can-be-recognised", test_a_process_can_be_recognised);
+    g_test_add_func("/load/a-port-in-use-is-busy-and-named", test_a_port_in_use_is_busy_and_named);
+    g_test_add_func("/load/both-sides-tell-what-they-moved", test_both_sides_tell_what_they_moved);
+    g_test_add_func("/load/reverse-lets-the-server-send", test_reverse_lets_the_server_send);
+    g_test_add_func("/load/udp-counts-packets-at-its-rate", test_udp_counts_packets_at_its_rate);
+    g_test_add_func("/load/several-ports-and-streams", test_several_ports_and_streams);
+    g_test_add_func("/load/omitted-seconds-are-left-out", test_omitted_seconds_are_left_out);
+    g_test_add_func("/load/zerocopy-moves-data", test_zerocopy_moves_data);
+    g_test_add_func("/load/congestion-is-what-was-asked", test_congestion_is_what_was_asked);
+    g_test_add_func("/load/unknown-congestion-is-an-error-that-names-it",
+                    test_unknown_congestion_is_an_error_that_names_it);
+    g_test_add_func("/load/a-time-ahead-is-waited-for", test_a_time_ahead_is_waited_for);
+    g_test_add_func("/load/loads-that-cannot-work-are-refused",
+                    test_loads_that_cannot_work_are_refused);
+    g_test_add_func("/load/a-go-is-refused-where-it-makes-no-sense",
+                    test_a_go_is_refused_where_it_makes_no_sense);
+    g_test_add_func("/load/two-jobs-at-once", test_two_jobs_at_once);
+    g_test_add_func("/load/processes-are-bound-to-the-cpus-in-turn",
+                    test_processes_are_bound_to_the_cpus_in_turn);
+    g_test_add_func("/load/source-ports-are-bound", test_source_ports_are_bound);
     return g_test_run();
 }

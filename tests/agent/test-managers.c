@@ -16,7 +16,16 @@
 
 #define NONE_HELD "[Match]\nName=nicpass-agent-holds-none\n\n[Link]\nUnmanaged=yes\n"
 
-static const NpTestHelper all_well[] = {{"GENERAL.STATE", 0, "100 (connected)\n", ""}, {NULL}};
+/* Asked before it lets go of a NIC, afterwards, and when it has it back. */
+static const NpTestHelper all_well[] = {
+    {"show left", 0, "100 (connected)\n", ""},
+    {"show left", 0, "10 (unmanaged)\n", ""},
+    {"show left", 0, "20 (unavailable)\n", ""},
+    {"show right", 0, "100 (connected)\n", ""},
+    {"show right", 0, "10 (unmanaged)\n", ""},
+    {"show right", 0, "20 (unavailable)\n", ""},
+    {NULL},
+};
 
 /* A folder with everything that a machine with both managers has. */
 typedef struct {
@@ -94,6 +103,7 @@ drain(void)
 static void
 test_both_managers_are_told(void)
 {
+    static const NpTestHelper given_back[] = {{"STATE", 0, "20 (unavailable)\n", ""}, {NULL}};
     g_auto(Machine) machine = {0};
     machine_make(&machine);
     np_test_helpers(all_well);
@@ -110,12 +120,13 @@ test_both_managers_are_told(void)
                     "/bin/cat is-active --quiet systemd-networkd.service\n"
                     "/bin/false reload\n"
                     "/bin/true --get-values GENERAL.STATE device show left\n"
-                    "/bin/true device set left managed no\n");
+                    "/bin/true device set left managed no\n"
+                    "/bin/true --get-values GENERAL.STATE device show left\n");
     assert_file(&machine, "[Match]\nPermanentMACAddress=02:00:00:00:01:01\n");
     np_managers_hold(managers, &machine.right, take_outcome, &outcome);
     drain();
     assert_file(&machine, "[Match]\nMACAddress=02:00:00:00:00:01 02:00:00:00:00:02\n");
-    np_test_helpers(all_well);
+    np_test_helpers(given_back);
     np_managers_release(managers, &machine.left, take_outcome, &outcome);
     np_managers_release(managers, &machine.right, take_outcome, &outcome);
     drain();
@@ -125,9 +136,11 @@ test_both_managers_are_told(void)
                     "/bin/cat is-active --quiet systemd-networkd.service\n"
                     "/bin/false reload\n"
                     "/bin/true device set left managed yes\n"
+                    "/bin/true --get-values GENERAL.STATE device show left\n"
                     "/bin/cat is-active --quiet systemd-networkd.service\n"
                     "/bin/false reload\n"
-                    "/bin/true device set right managed yes\n");
+                    "/bin/true device set right managed yes\n"
+                    "/bin/true --get-values GENERAL.STATE device show right\n");
     assert_file(&machine, NONE_HELD);
 }
 
@@ -175,7 +188,7 @@ static void
 test_failures_are_told(void)
 {
     static const struct {
-        NpTestHelper helpers[3];
+        NpTestHelper helpers[5];
         bool no_file;
         const char *says;
         NpError code;
@@ -188,6 +201,19 @@ test_failures_are_told(void)
          NP_ERROR_FAILED},
         {{{"STATE", 2, "", "broken"}, {NULL}}, false, "broken", NP_ERROR_FAILED},
         {{{"STATE", 0, "30 (x)", ""}, {"device set", 1, "", "not authorized"}, {NULL}},
+         false,
+         "not authorized",
+         NP_ERROR_FAILED},
+        {{{"STATE", 0, "100 (connected)", ""}, {NULL}}, false, "polkit", NP_ERROR_DENIED},
+        {{{"STATE", 0, "100 (connected)", ""}, {"STATE", 2, "", "broken"}, {NULL}},
+         false,
+         "broken",
+         NP_ERROR_FAILED},
+        {{{"STATE", 0, "100 (connected)", ""},
+          {"STATE", 0, "100 (connected)", ""},
+          {"device set", 0, "", ""},
+          {"device set", 1, "", "not authorized"},
+          {NULL}},
          false,
          "not authorized",
          NP_ERROR_FAILED},
@@ -210,6 +236,125 @@ test_failures_are_told(void)
             g_error("row %zu: %d: %s", i, outcome.error->code, outcome.error->message);
         g_clear_error(&outcome.error);
     }
+}
+
+#define ASK "/bin/true --get-values GENERAL.STATE device show left\n"
+#define SET "/bin/true device set left managed no\n"
+
+/* nmcli's exit status says nothing of a refusal when its call is what starts polkit's daemon. */
+static void
+test_a_set_without_effect_is_repeated(void)
+{
+    static const NpTestHelper late[] = {{"is-active", 3, "", ""},
+                                        {"STATE", 0, "100 (connected)\n", ""},
+                                        {"STATE", 0, "100 (connected)\n", ""},
+                                        {"STATE", 0, "110 (deactivating)\n", ""},
+                                        {"STATE", 0, "10 (unmanaged)\n", ""},
+                                        {NULL}};
+    static const NpTestHelper back[] = {{"is-active", 3, "", ""},
+                                        {"STATE", 0, "10 (unmanaged)\n", ""},
+                                        {"STATE", 0, "20 (unavailable)\n", ""},
+                                        {NULL}};
+    g_auto(Machine) machine = {0};
+    machine_make(&machine);
+    np_test_helpers(late);
+    g_autoptr(NpManagers) managers = np_managers_new(&machine.paths);
+    Outcome outcome = {0};
+    np_managers_hold(managers, &machine.left, take_outcome, &outcome);
+    drain();
+    g_assert_no_error(outcome.error);
+    g_assert_cmpuint(outcome.count, ==, 1);
+    g_assert_nonnull(strstr(np_test_helper_lines(), ASK SET ASK SET ASK SET ASK));
+    np_test_helpers(back);
+    np_managers_release(managers, &machine.left, take_outcome, &outcome);
+    drain();
+    g_assert_no_error(outcome.error);
+    g_assert_nonnull(strstr(np_test_helper_lines(),
+                            "managed yes\n" ASK "/bin/true device set left managed yes\n" ASK));
+}
+
+static void
+test_a_set_that_never_takes_is_given_back(void)
+{
+    static const NpTestHelper never[] = {{"STATE", 0, "100 (connected)\n", ""}, {NULL}};
+    g_auto(Machine) machine = {0};
+    machine_make(&machine);
+    np_test_helpers(never);
+    g_autoptr(NpManagers) managers = np_managers_new(&machine.paths);
+    Outcome outcome = {0};
+    np_managers_hold(managers, &machine.left, take_outcome, &outcome);
+    drain();
+    g_assert_error(outcome.error, NP_ERROR, NP_ERROR_DENIED);
+    g_assert_cmpstr(
+        outcome.error->message, ==,
+        "keep network managers off 'left': NetworkManager still manages it (state "
+        "'100 (connected)') although nmcli reported success 10 times: polkit may not "
+        "let this user do so (check 'systemctl status polkit', the agent's polkit rule, "
+        "and 'Not authorized' in NetworkManager's journal)");
+    np_managers_release(managers, &machine.left, take_outcome, &outcome);
+    drain();
+    g_assert_no_error(outcome.error);
+    g_assert_nonnull(strstr(np_test_helper_lines(), "device set left managed yes"));
+}
+
+static void
+test_managers_that_go_meanwhile_are_off(void)
+{
+    static const NpTestHelper rows[][4] = {
+        {{"STATE", 0, "100 (connected)", ""}, {"STATE", 8, "", "not running"}, {NULL}},
+        {{"STATE", 0, "100 (connected)", ""}, {"STATE", 10, "", "no such device"}, {NULL}},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_auto(Machine) machine = {0};
+        machine_make(&machine);
+        np_test_helpers(rows[i]);
+        g_autoptr(NpManagers) managers = np_managers_new(&machine.paths);
+        Outcome outcome = {0};
+        np_managers_hold(managers, &machine.left, take_outcome, &outcome);
+        drain();
+        g_assert_cmpuint(outcome.count, ==, 1);
+        g_assert_no_error(outcome.error);
+    }
+}
+
+static void
+test_a_name_is_never_an_option(void)
+{
+    g_auto(Machine) machine = {0};
+    machine_make(&machine);
+    np_test_helpers(all_well);
+    g_autoptr(NpManagers) managers = np_managers_new(&machine.paths);
+    Outcome outcome = {0};
+    g_strlcpy(machine.left.name, "-a", sizeof(machine.left.name));
+    np_managers_hold(managers, &machine.left, take_outcome, &outcome);
+    drain();
+    g_assert_error(outcome.error, NP_ERROR, NP_ERROR_UNSUPPORTED);
+    g_assert_nonnull(strstr(outcome.error->message, "'-a'"));
+    g_assert_nonnull(strstr(outcome.error->message, "ip link set"));
+    g_assert_null(strstr(np_test_helper_lines(), "-a\n"));
+    g_assert_null(strstr(np_test_helper_lines(), " -a "));
+    np_managers_release(managers, &machine.left, take_outcome, &outcome);
+    drain();
+    g_assert_no_error(outcome.error);
+    assert_file(&machine, NONE_HELD);
+}
+
+static void
+test_freed_between_two_looks(void)
+{
+    static const NpTestHelper never[] = {{"STATE", 0, "100 (connected)\n", ""}, {NULL}};
+    g_auto(Machine) machine = {0};
+    machine_make(&machine);
+    machine.paths.again_ms = 3600000;
+    np_test_helpers(never);
+    NpManagers *managers = np_managers_new(&machine.paths);
+    Outcome outcome = {0};
+    np_managers_hold(managers, &machine.left, take_outcome, &outcome);
+    drain();
+    g_assert_true(np_managers_busy(managers));
+    np_managers_free(managers);
+    drain();
+    g_assert_cmpuint(outcome.count, ==, 0);
 }
 
 static void
@@ -328,7 +473,7 @@ test_end_of_session_does_not_wait(void)
     np_nics_settle(nics);
     np_test_assert_net_state(before);
     g_assert_cmpuint(answers.answers, ==, 3);
-    g_assert_true(g_str_has_suffix(np_test_helper_lines(), "device set left managed yes\n"));
+    g_assert_true(g_str_has_suffix(np_test_helper_lines(), "device set left managed yes\n" ASK));
     assert_file(&machine, NONE_HELD);
     /* and freed while a helper runs */
     np_nics_set(nics, first, take_answer, &answers);
@@ -348,6 +493,13 @@ main(int argc, char **argv)
                     test_unmanaged_before_stays_unmanaged);
     g_test_add_func("/managers/absent-are-left-alone", test_absent_managers_are_left_alone);
     g_test_add_func("/managers/failures-are-told", test_failures_are_told);
+    g_test_add_func("/managers/a-set-without-effect-is-repeated",
+                    test_a_set_without_effect_is_repeated);
+    g_test_add_func("/managers/a-set-that-never-takes-is-given-back",
+                    test_a_set_that_never_takes_is_given_back);
+    g_test_add_func("/managers/that-go-meanwhile-are-off", test_managers_that_go_meanwhile_are_off);
+    g_test_add_func("/managers/a-name-is-never-an-option", test_a_name_is_never_an_option);
+    g_test_add_func("/managers/freed-between-two-looks", test_freed_between_two_looks);
     g_test_add_func("/managers/freed-are-silent", test_freed_managers_are_silent);
     if (np_test_netns_enter()) {
         g_test_add_func("/managers/requests-wait-for-their-turn",

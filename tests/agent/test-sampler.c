@@ -6,8 +6,13 @@
 #include "agent/sampler.h"
 
 #include <netinet/in.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/error.h"
@@ -263,6 +268,148 @@ test_stop_inside_a_sample(void)
     g_assert_cmpuint(test.samples->len, ==, 5);
 }
 
+/* ## A process with QEMU's thread names */
+
+#define BURNT_NS (20 * NP_NS_PER_MS)
+
+typedef struct {
+    const char *name;
+    int end_fd; /* it lives until this pipe's other end is closed */
+    pid_t tid;
+} Thread;
+
+static void
+burn(void)
+{
+    struct timespec used;
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    while (used.tv_sec == 0 && used.tv_nsec < BURNT_NS);
+}
+
+static void *
+run_thread(void *data)
+{
+    Thread *thread = data;
+    char byte;
+    thread->tid = gettid();
+    pthread_setname_np(pthread_self(), thread->name);
+    burn();
+    g_assert_cmpint(write(STDOUT_FILENO, "b", 1), ==, 1);
+    while (read(thread->end_fd, &byte, 1) > 0)
+        continue;
+    return NULL;
+}
+
+/* The process: says "b" for each thread that has used its time, "e" once the first one has ended.
+ * in_fd: a byte on it is the sign for that; its end is the process's. */
+static void
+run_qemu(int in_fd)
+{
+    int first[2], rest[2];
+    g_assert_cmpint(pipe(first) | pipe(rest), ==, 0);
+    Thread threads[] = {
+        {"CPU 0/KVM", first[0], 0}, {"CPU 1/TCG", rest[0], 0}, {"IO io", rest[0], 0}};
+    pthread_t ids[G_N_ELEMENTS(threads)];
+    char byte;
+    for (size_t i = 0; i < G_N_ELEMENTS(threads); i++)
+        g_assert_cmpint(pthread_create(&ids[i], NULL, run_thread, &threads[i]), ==, 0);
+    g_assert_cmpint(read(in_fd, &byte, 1), ==, 1);
+    close(first[1]);
+    pthread_join(ids[0], NULL);
+    /* that is a moment before the kernel has forgotten it */
+    g_autofree char *task = g_strdup_printf("/proc/self/task/%d", threads[0].tid);
+    while (access(task, F_OK) == 0)
+        sched_yield();
+    g_assert_cmpint(write(STDOUT_FILENO, "e", 1), ==, 1);
+    (void) !read(in_fd, &byte, 1);
+    _exit(0);
+}
+
+typedef struct {
+    pid_t pid;
+    int in_fd, out_fd;
+} Qemu;
+
+static void
+qemu_start(Qemu *qemu)
+{
+    int in[2], out[2];
+    g_assert_cmpint(pipe(in) | pipe(out), ==, 0);
+    qemu->pid = fork();
+    g_assert_cmpint(qemu->pid, >=, 0);
+    if (qemu->pid == 0) {
+        close(in[1]);
+        dup2(out[1], STDOUT_FILENO);
+        run_qemu(in[0]);
+    }
+    close(in[0]);
+    close(out[1]);
+    qemu->in_fd = in[1];
+    qemu->out_fd = out[0];
+}
+
+static void
+qemu_wait(const Qemu *qemu, const char *says)
+{
+    for (; *says; says++) {
+        char byte;
+        g_assert_cmpint(read(qemu->out_fd, &byte, 1), ==, 1);
+        g_assert_cmpint(byte, ==, *says);
+    }
+}
+
+static void
+qemu_end(Qemu *qemu)
+{
+    np_fd_clear(&qemu->in_fd);
+    g_assert_cmpint(waitpid(qemu->pid, NULL, 0), ==, qemu->pid);
+    np_fd_clear(&qemu->out_fd);
+}
+
+static json_int_t
+qemu_number(const Test *test, guint sample, size_t place)
+{
+    const json_t *rows = json_object_get(test->samples->pdata[sample], "qemu");
+    g_assert_cmpuint(json_array_size(rows), ==, 1);
+    return json_integer_value(json_array_get(json_array_get(rows, 0), place));
+}
+
+static void
+test_threads_of_a_process(void)
+{
+    enum { PID, VCPU, VHOST, IOTHREAD, EMULATOR, THREADS };
+    g_auto(Test) test = {0};
+    Qemu qemu;
+    test_start(&test);
+    qemu_start(&qemu);
+    qemu_wait(&qemu, "bbb");
+    g_autoptr(json_t) fields = json_pack("{s:i, s:[i]}", "period_ms", 3600000, "qemu", qemu.pid);
+    g_autoptr(GError) error = NULL;
+    g_assert_true(np_sampler_start(test.sampler, fields, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(qemu_number(&test, 0, PID), ==, qemu.pid);
+    g_assert_cmpint(qemu_number(&test, 0, THREADS), ==, 4);
+    g_assert_cmpint(write(qemu.in_fd, "", 1), ==, 1);
+    qemu_wait(&qemu, "e");
+    json_decref(np_sampler_stop(test.sampler, NULL));
+    g_assert_cmpint(qemu_number(&test, 1, THREADS), ==, 3);
+    for (guint i = 0; i < 2; i++) {
+        g_assert_cmpint(qemu_number(&test, i, VCPU), >=, BURNT_NS);
+        g_assert_cmpint(qemu_number(&test, i, VHOST), ==, 0);
+    }
+    g_assert_cmpint(qemu_number(&test, 1, VCPU), >=, qemu_number(&test, 0, VCPU));
+    g_assert_cmpint(qemu_number(&test, 1, IOTHREAD), >=, qemu_number(&test, 0, IOTHREAD));
+    g_assert_true(np_sampler_start(test.sampler, fields, &error));
+    qemu_end(&qemu);
+    json_decref(np_sampler_stop(test.sampler, NULL));
+    const json_t *rows = json_object_get(test.samples->pdata[3], "qemu");
+    g_assert_true(json_is_array(rows) && json_array_size(rows) == 0);
+    g_assert_false(np_sampler_start(test.sampler, fields, &error));
+    g_assert_error(error, NP_ERROR, NP_ERROR_NOT_FOUND);
+    g_assert_null(np_sampler_stop(test.sampler, NULL));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -271,6 +418,7 @@ main(int argc, char **argv)
     g_test_add_func("/sampler/edges-come-in-order-and-are-flagged",
                     test_edges_come_in_order_and_are_flagged);
     g_test_add_func("/sampler/unknown-mac-is-refused", test_unknown_mac_is_refused);
+    g_test_add_func("/sampler/threads-of-a-process", test_threads_of_a_process);
     g_test_add_func("/sampler/stop-inside-a-sample", test_stop_inside_a_sample);
     if (np_test_netns_enter()) {
         g_test_add_func("/sampler/counters-of-the-named-nics", test_counters_of_the_named_nics);

@@ -17,7 +17,20 @@ static const NpJsonField answer_fields[] = {
     {"clock_source", NP_JSON_STRING, false, 1, 256},
     {"cpus", NP_JSON_INT, true, 1, 65536},
     {"cpu_model", NP_JSON_STRING, false, 1, 256},
+    {"microcode", NP_JSON_STRING, false, 1, 256},
     {"hz", NP_JSON_INT, true, 1, 100000},
+    {"command_line", NP_JSON_STRING, false, 1, 1024},
+    {"config", NP_JSON_OBJECT, false, 1, 50},
+    {"mitigations", NP_JSON_OBJECT, false, 0, 64},
+    {"governor", NP_JSON_STRING, false, 1, 256},
+    {"turbo", NP_JSON_BOOL, false},
+    {"smt", NP_JSON_STRING, false, 1, 128},
+    {"numa_nodes", NP_JSON_INT, false, 1, 65536},
+    {"hugepages", NP_JSON_OBJECT, false, 3, 3},
+    {"transparent_hugepages", NP_JSON_STRING, false, 1, 128},
+    {"irqbalance", NP_JSON_BOOL, false},
+    {"halt_poll_ns", NP_JSON_INT, false, 0, INT64_MAX},
+    {"iommu", NP_JSON_BOOL, false},
     {"sysctls", NP_JSON_OBJECT, true, 0, 100},
     {"nics", NP_JSON_ARRAY, true, 0, NP_PROTO_NICS_MAX},
     {"left_out", NP_JSON_ARRAY, false, 1, 2},
@@ -39,6 +52,13 @@ static const NpJsonField nic_fields[] = {
     {"queues_tx", NP_JSON_INT, false, 1, 65536},
     {"ring_rx", NP_JSON_INT, false, 0, INT32_MAX},
     {"ring_tx", NP_JSON_INT, false, 0, INT32_MAX},
+    {"coalesce", NP_JSON_OBJECT, false, 4, 4},
+    {"qdisc", NP_JSON_STRING, false, 1, 15},
+    {"pcie_speed", NP_JSON_STRING, false, 1, 128},
+    {"pcie_speed_max", NP_JSON_STRING, false, 1, 128},
+    {"pcie_width", NP_JSON_INT, false, 1, 32},
+    {"pcie_width_max", NP_JSON_INT, false, 1, 32},
+    {"numa_node", NP_JSON_INT, false, 0, 65535},
     {"offloads", NP_JSON_ARRAY, false, 0, 1024},
     {"rx_bytes", NP_JSON_INT, false, 0, INT64_MAX},
     {"tx_bytes", NP_JSON_INT, false, 0, INT64_MAX},
@@ -96,7 +116,8 @@ add_nic(NpInfo *info, unsigned number, unsigned offloads, const char *text)
                  .rx_bytes = INT64_MAX,
                  .tx_bytes = INT64_MAX,
                  .rx_packets = INT64_MAX,
-                 .tx_packets = INT64_MAX},
+                 .tx_packets = INT64_MAX,
+                 .qdisc = "pfifo_fast"},
         .ethtool = {.driver = g_strdup(text),
                     .firmware = g_strdup(text),
                     .pci = g_strdup("ffffffff:ff:1f.7"),
@@ -105,7 +126,16 @@ add_nic(NpInfo *info, unsigned number, unsigned offloads, const char *text)
                     .queues_tx = 65536,
                     .ring_rx = INT32_MAX,
                     .ring_tx = INT32_MAX,
+                    .has_coalesce = true,
+                    .rx_usecs = UINT32_MAX,
+                    .tx_usecs = UINT32_MAX,
                     .offloads = g_new0(char *, offloads + 1)},
+        .pcie = {.speed = g_strdup("16.0 GT/s PCIe"),
+                 .speed_max = g_strdup("16.0 GT/s PCIe"),
+                 .width = 32,
+                 .width_max = 32,
+                 .has_numa_node = true,
+                 .numa_node = 65535},
     };
     g_snprintf(nic.link.name, sizeof(nic.link.name), "abcdefghijkl%03u", number);
     nic.link.mtu = INT32_MAX;
@@ -124,7 +154,7 @@ test_always_fits_a_line(void)
         bool offloads_left, nics_left;
     } rows[] = {
         {"virtio_net", 2, 60, true, true},
-        {"an-average-firmware-version-text", 64, 5, true, true},
+        {"an-average-firmware-version-text", 64, 4, true, true},
         {"an-average-firmware-version-text", 64, 60, false, true},
         {"an-average-firmware-version-text", 65, 0, true, false},
         {controls, 64, 60, false, false},
@@ -147,6 +177,19 @@ test_always_fits_a_line(void)
         g_assert_cmpuint(json_array_size(json_object_get(answer, "left_out")), ==,
                          (size_t) !rows[i].offloads_left + !rows[i].nics_left);
     }
+}
+
+static void
+test_the_machine_goes_before_the_nics(void)
+{
+    g_auto(NpInfo) info = {0};
+    np_info_init(&info);
+    info.cpus = 4;
+    info.machine = json_pack("{s:b, s:s}", "turbo", true, "smt", "on");
+    g_autoptr(json_t) answer = np_info_format(&info);
+    g_autofree char *line = np_json_line(answer);
+    g_assert_cmpstr(line, ==,
+                    "{\"cpus\":4,\"turbo\":true,\"smt\":\"on\",\"sysctls\":{},\"nics\":[]}");
 }
 
 static void
@@ -213,6 +256,8 @@ test_cpu_model(void)
         g_autofree char *model = np_info_cpu_model(rows[i].text);
         g_assert_cmpstr(model, ==, rows[i].model);
     }
+    g_autofree char *microcode = np_info_microcode("processor\t: 0\nmicrocode\t: 0xd0003e7\n");
+    g_assert_cmpstr(microcode, ==, "0xd0003e7");
 }
 
 int
@@ -221,6 +266,8 @@ main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/info/this-machine", test_this_machine);
     g_test_add_func("/info/always-fits-a-line", test_always_fits_a_line);
+    g_test_add_func("/info/the-machine-goes-before-the-nics",
+                    test_the_machine_goes_before_the_nics);
     g_test_add_func("/info/unknown-is-absent", test_unknown_is_absent);
     g_test_add_func("/info/broken-text-stays-utf8", test_broken_text_stays_utf8);
     g_test_add_func("/info/os-release", test_os_release);

@@ -67,6 +67,11 @@ what_is_wrong_is_told_with_its_line(void)
         {"[a]\nx[de] = 1\nz = 2\n", "x.ini:2: ", ""},
         {"[a]\nx[xx_YY] = 1\n", "x.ini:2: ", ""},
         {"\xef\xbb\xbf[a]\n", "x.ini:1: ", ""},
+        {"[a]\n[b] c\nx=1\n", "x.ini:2: ", "'[b] c'"},
+        {"[\nx=1\n", "x.ini:1: ", "'['"},
+        {"[a]\nx\001=1\ny=1\n", "x.ini:2: ", "'x\\x01=1'"},
+        {"[a\001]\ny=1\n", "x.ini:1: ", "\\x01"},
+        {"[a]\r\nx=1\r\nx=2\r\n", "x.ini:3: ", "key 'x' is given twice"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         g_autoptr(GError) error = NULL;
@@ -83,7 +88,7 @@ overrides_replace_values_and_name_their_origin(void)
 {
     g_autoptr(NpKeyfile) file = parse(good);
     g_autoptr(GError) error = NULL;
-    np_keyfile_override(file, "scenario", "window", "5", "--set window=5");
+    np_keyfile_override(file, "scenario", "window", " 5 ", "--set window=5");
     np_keyfile_override(file, "new", "key", "value", "--set new.key=value");
     g_assert_cmpstr(np_keyfile_get(file, "scenario", "window"), ==, "5");
     g_assert_cmpstr(np_keyfile_get(file, "new", "key"), ==, "value");
